@@ -47,4 +47,5 @@ type Event struct {
 	At    int64  // ns since the log's zero
 	Bytes []byte // never empty; valid until the next event is read
 	Flags Flags  // of the whole event
+	Stale bool   // it had waited before the capture began: At is not its arrival
 }

@@ -1,0 +1,224 @@
+// Package report writes what a run is for people and programs: the table of
+// 1998 and the figures that 1998 did not have, as text, JSON and CSV.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"serialtiming/results"
+)
+
+// Text writes the report for people: a table a run, then its figures.
+func Text(w io.Writer, r results.Report) error {
+	p := &printer{source: r.Source}
+	for i := range r.Runs {
+		if i > 0 {
+			p.line("")
+		}
+		p.run(&r.Runs[i])
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+type printer struct {
+	strings.Builder
+	source results.Source
+}
+
+func (p *printer) line(format string, a ...any) {
+	fmt.Fprintf(p, format+"\n", a...)
+}
+
+func (p *printer) run(r *results.Run) {
+	if p.source.Kind == "sender" {
+		p.line(" sent (%s)", label(r))
+	} else {
+		p.table(r)
+	}
+	p.line("")
+	p.characters(r)
+	p.dist("interval", r.Interval)
+	p.dist("lateness", r.Lateness)
+	p.late(r)
+	p.period(r)
+	p.granted(r)
+	p.counters(r)
+	p.limits(r)
+	for _, f := range r.Findings {
+		p.item("finding", "%s: %s", f.Code, f.Text)
+	}
+	for _, w := range r.Warnings {
+		p.item("warning", "%s", w)
+	}
+}
+
+// item writes a figure under its name, in one column down the page.
+func (p *printer) item(name, format string, a ...any) {
+	p.line("  %-11s "+format, append([]any{name}, a...)...)
+}
+
+// table writes the counts in the form of 1998.
+func (p *printer) table(r *results.Run) {
+	p.line(" M-Sec  Count (%s)", label(r))
+	for _, row := range r.Table.Rows {
+		p.line("%6s %6d", Key(row.Key, r.Table.BinNS), row.Count)
+	}
+	if r.Table.Over > 0 {
+		p.line("  over %6d", r.Table.Over)
+	}
+}
+
+func label(r *results.Run) string {
+	if r.Label == "" {
+		return "no label"
+	}
+	return results.OneLine(r.Label)
+}
+
+func (p *printer) characters(r *results.Run) {
+	sent := ""
+	switch {
+	case p.source.Kind == "sender":
+		sent = fmt.Sprintf(" sent, %s periods missed", countOr(r.Missed, "unknown"))
+	case r.Sent != nil:
+		sent = fmt.Sprintf(" of %d sent, %s periods missed", *r.Sent, countOr(r.Missed, "unknown"))
+	}
+	p.item("characters", "%d%s", r.Characters, sent)
+	if r.Batched > 0 {
+		p.item("", "in %d reads: %d shared one with the character before, no interval is known there", r.Events, r.Batched)
+	}
+	p.faults(r)
+	e := r.Errors
+	switch {
+	case p.source.Kind == "cable":
+		p.item("line errors", "unknown: the virtual cable has no UART and no line speed")
+	case p.source.Kind != "sender":
+		p.item("line errors", "framing %s, parity %s, overrun %s, break %s", countOr(e.Framing, "unknown"),
+			countOr(e.Parity, "unknown"), countOr(e.Overrun, "unknown"), countOr(e.Break, "unknown"))
+	}
+	if s := r.Steps; s != (results.Steps{}) {
+		p.item("no interval", "%d zero steps, %d steps back, %d behind stale characters", s.Zero, s.Backward, s.Stale)
+	}
+	if r.Disturbed > 0 {
+		p.item("disturbed", "%d arrivals while the receiver itself was held up", r.Disturbed)
+	}
+}
+
+func (p *printer) faults(r *results.Run) {
+	if p.source.Kind == "sender" {
+		return // what the other end missed cannot be seen from here
+	}
+	if r.Lost == nil {
+		p.item("sequence", "unknown: the characters follow no cycle that could tell losses")
+		return
+	}
+	least := ""
+	if r.LostIsMinimum {
+		least = "at least "
+	}
+	p.item("sequence", "%s%d lost, %s duplicated, %s corrupted, %s extra", least, *r.Lost,
+		countOr(r.Duplicated, "unknown"), countOr(r.Corrupted, "unknown"), countOr(r.Extra, "unknown"))
+	if r.BeforeStart != nil && *r.BeforeStart > 0 {
+		p.item("", "%d sent before this receiver heard the line", *r.BeforeStart)
+	}
+	if r.Noise > 0 {
+		p.item("", "%d characters of noise before the run, not counted in it", r.Noise)
+	}
+}
+
+func (p *printer) dist(name string, d *results.Dist) {
+	if d == nil || d.Count == 0 {
+		return
+	}
+	stddev := ""
+	if d.Stddev != nil {
+		stddev = "  stddev " + span(*d.Stddev)
+	}
+	p.item(name, "min %s  mean %s%s  max %s at %s", spanOr(d.Min, ""), span(*d.Mean), stddev,
+		spanOr(d.Max, ""), span(float64(*d.MaxAtNS)))
+	var known, missing []string
+	for _, q := range []struct {
+		name string
+		v    *int64
+	}{{"p50", d.P50}, {"p90", d.P90}, {"p99", d.P99}, {"p99.9", d.P999}, {"p99.99", d.P9999}} {
+		if q.v == nil {
+			missing = append(missing, q.name)
+			continue
+		}
+		known = append(known, q.name+" "+span(float64(*q.v)))
+	}
+	if len(missing) > 0 {
+		known = append(known, fmt.Sprintf("(%s: fewer than 5 of %d samples lie above)", strings.Join(missing, ", "), d.Count))
+	}
+	p.item("", "%s", strings.Join(known, "  "))
+}
+
+func (p *printer) late(r *results.Run) {
+	if r.Late.ByNS == nil || r.Late.Share == nil {
+		if p.source.Kind != "sender" && r.Characters > 1 && r.Period.AnnouncedNS == nil {
+			p.item("late", "unknown: no period was announced (give --period)")
+		}
+		return
+	}
+	p.item("late", "%.3f %% (%d) by more than %s", *r.Late.Share*100, *r.Late.Count, span(float64(*r.Late.ByNS)))
+}
+
+func (p *printer) period(r *results.Run) {
+	d := r.Period
+	if d.MeasuredNS == nil {
+		return
+	}
+	text := fmt.Sprintf("measured %.6f ms", *d.MeasuredNS/1e6)
+	if d.AnnouncedNS != nil {
+		text = fmt.Sprintf("announced %s, ", span(float64(*d.AnnouncedNS))) + text
+	}
+	if d.PPM != nil {
+		text += fmt.Sprintf(", %+.1f ± %.1f ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
+	}
+	p.item("period", "%s", text)
+}
+
+// granted lists what each side got, in a line, and each refusal in its own.
+func (p *printer) granted(r *results.Run) {
+	for _, side := range []string{"sender", "receiver"} {
+		var got, refused []string
+		for _, g := range r.Granted {
+			switch {
+			case g.Side != side:
+			case g.Why != "":
+				refused = append(refused, fmt.Sprintf("%s: asked %s, got %s: %s", g.Item, g.Asked, g.Got, g.Why))
+			default:
+				got = append(got, g.Item+" "+g.Got)
+			}
+		}
+		if len(got) > 0 {
+			p.item(side, "%s", strings.Join(got, ", "))
+		}
+		for _, text := range refused {
+			p.item(side, "%s", text)
+		}
+	}
+}
+
+func (p *printer) counters(r *results.Run) {
+	for _, c := range r.Counters {
+		p.item(c.Side, "garbage collections %s, page faults %s, involuntary switches %s",
+			countOr(c.GC, "unknown"), countOr(c.PageFaults, "unknown"), countOr(c.InvoluntarySwitches, "unknown"))
+	}
+}
+
+func (p *printer) limits(r *results.Run) {
+	for _, l := range r.Limits {
+		measured := "unknown"
+		if l.Measured != nil {
+			measured = fmt.Sprintf("%g", *l.Measured)
+		}
+		p.item("limit", "%s %g: %s, %s", l.Limit, l.Set, measured, l.Verdict)
+	}
+	if r.FloorNS != nil {
+		p.item("floor", "this receiver cannot see differences below %s (p99)", span(float64(*r.FloorNS)))
+	}
+}
