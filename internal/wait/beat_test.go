@@ -1,0 +1,50 @@
+package wait
+
+import (
+	"testing"
+	"time"
+
+	"serialtiming/internal/clock"
+)
+
+func TestBeatGivesWayOnlyWhenItStandsStill(t *testing.T) {
+	var b Beat
+	b.Begin(0)
+	at := func(d time.Duration) clock.Instant { return clock.Instant(d) }
+	steps := []struct {
+		now   time.Duration
+		beats bool
+		want  int64
+	}{
+		{100 * time.Millisecond, false, 0},
+		{beatLost, false, 0},
+		{beatLost + 1, false, 1},
+		{beatLost + 2, false, 1}, // a new watch began
+		{2*beatLost + 1, false, 1},
+		{2*beatLost + 2, true, 1}, // alive again
+		{3*beatLost + 2, false, 1},
+		{3*beatLost + 3, false, 2},
+	}
+	for _, s := range steps {
+		if s.beats {
+			b.count.Add(1)
+		}
+		b.Watch(at(s.now))
+		if b.GaveWay() != s.want {
+			t.Errorf("at %v: gave way %d times, want %d", s.now, b.GaveWay(), s.want)
+		}
+	}
+}
+
+func TestBeatBeats(t *testing.T) {
+	var b Beat
+	stop := b.Start()
+	deadline := time.Now().Add(10 * time.Second)
+	for b.count.Load() < 2 {
+		if time.Now().After(deadline) {
+			t.Fatal("no beat in ten seconds")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+}
