@@ -1,0 +1,38 @@
+# make demo and make test need Go and nothing else.
+GO ?= go
+BIN := bin
+SYSTEMS := linux/amd64 linux/arm64 windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 \
+	freebsd/amd64 freebsd/arm64 openbsd/amd64 openbsd/arm64
+
+.PHONY: help build demo test bench vet cross fuzz rig-qemu rig-long rig-wine clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+build: ## both binaries into bin/
+	$(GO) build -o $(BIN)/ ./sender ./receiver
+
+demo: build ## both ends over a virtual cable, 10 seconds
+	@echo '$$ bin/receiver --port cable:demo --log bin/demo.csv &'
+	@echo '$$ bin/sender --port cable:demo --period 5ms --count 2000 --label "no interface operations"'
+	@$(BIN)/receiver --port cable:demo --log $(BIN)/demo.csv > $(BIN)/demo.txt & receiver=$$!; \
+	$(BIN)/sender --port cable:demo --period 5ms --count 2000 --label "no interface operations" > $(BIN)/demo-sender.txt; sent=$$?; \
+	wait $$receiver && cat $(BIN)/demo.txt && echo && \
+	echo 'What the sender saw of itself:' && cat $(BIN)/demo-sender.txt && exit $$sent
+
+test: ## all tests that need nothing but Go
+	$(GO) test ./...
+
+bench: ## the sender beside cyclictest, the replay beside wc -l
+	$(GO) run ./internal/bench
+
+vet: ## gofmt and go vet for five systems
+	@test -z "$$(gofmt -l .)" || { echo 'gofmt would change:'; gofmt -l .; exit 1; }
+	@for s in linux windows darwin freebsd openbsd; do echo "vet $$s"; GOOS=$$s CGO_ENABLED=0 $(GO) vet ./... || exit 1; done
+
+cross: ## build for ten targets
+	@for t in $(SYSTEMS); do echo "build $$t"; \
+	GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o $(BIN)/$$t/ ./sender ./receiver || exit 1; done
+
+clean: ## what the other targets made
+	rm -rf $(BIN)

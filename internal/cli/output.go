@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Forms are the ways to write one result.
+type Forms struct {
+	Text, JSON, CSV func(io.Writer) error
+}
+
+// Write writes the text to stdout unless JSON or CSV take its place, and the
+// files that were asked for.
+func (r *ReportFlags) Write(stdout io.Writer, f Forms) error {
+	if r.JSON != "-" && r.CSV != "-" {
+		if err := f.Text(stdout); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	if err := writeTo(r.JSON, stdout, f.JSON); err != nil {
+		return err
+	}
+	return writeTo(r.CSV, stdout, f.CSV)
+}
+
+// writeTo writes to a file, or to stdout for "-", or nothing for "".
+func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return write(stdout)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return WithHint(err, "give a file in a folder that you may write to")
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return WithHint(fmt.Errorf("write %s: %w", path, err), "free some space, or give another file")
+	}
+	return nil
+}
+
+// CheckOutputs finds out before anything is opened whether the files of the
+// report can be written.
+func (r *ReportFlags) CheckOutputs() error {
+	for _, path := range []string{r.JSON, r.CSV} {
+		if path == "" || path == "-" {
+			continue
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+		if err != nil {
+			return WithHint(err, "give a file in a folder that you may write to")
+		}
+		f.Close()
+	}
+	return nil
+}

@@ -1,0 +1,303 @@
+package assemble
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"serialtiming/protocol"
+	"serialtiming/results"
+)
+
+// run is one run while it is heard or replayed.
+type run struct {
+	number    int
+	announced bool // its opening was heard
+	data      results.Run
+	sequence  protocol.Cycle
+	period    int64 // announced, ns
+	hasPeriod bool
+	count     int64 // announced; 0 unknown
+	duration  int64 // announced, ns; 0 unknown
+	stale     bool  // the first event had waited before the capture
+	timer     string
+	catchUp   string
+	marked    bool // the source marks line errors
+	damaged   int64
+	reason    string
+	ended     bool
+
+	tally   *results.Tally
+	checker *protocol.Checker
+	faults  protocol.Counts
+	lastAt  int64
+	prevAt  int64
+	first   byte
+	varied  bool // not all characters are the same
+	mute    bool // the log does not tell the characters
+	sender  bool // what was sent, not what arrived
+}
+
+// The reasons for which a run ends; they stand in the log.
+const (
+	ReasonClosed    = "closed"    // its closing announcement was heard
+	ReasonNext      = "next run"  // another began instead
+	ReasonNoise     = "noise"     // it was none: what came before the first announcement
+	ReasonCount     = "count"     // --count
+	ReasonDuration  = "duration"  // --duration
+	ReasonIdle      = "idle"      // --idle
+	ReasonInterrupt = "interrupt" // Ctrl-C
+	ReasonGone      = "port gone"
+	ReasonEnd       = "end" // of the input
+)
+
+// set takes an item of "# run N".
+func (r *run) set(k results.KeyValue) {
+	number := func() int64 { v, _ := strconv.ParseInt(k.Value, 10, 64); return v }
+	switch k.Key {
+	case "label":
+		r.data.Label = results.OneLine(k.Value)
+	case "started":
+		r.data.Started = k.Value
+		return
+	case "announced":
+		r.announced = true
+		return
+	case "granted":
+		r.data.Granted = append(r.data.Granted, parseGrant("sender", k.Value))
+		return
+	case "period_ns":
+		if v := number(); v >= 0 {
+			r.period, r.hasPeriod = v, true
+		}
+	case "char":
+		if c, err := protocol.ParseChar(k.Value); err == nil {
+			r.sequence = c
+		}
+	case "count":
+		r.count = number()
+	case "duration_ns":
+		r.duration = number()
+	case "stale":
+		r.stale = true
+		return
+	case "timer":
+		r.timer = k.Value
+	case "catch_up":
+		r.catchUp = k.Value
+	}
+	r.data.Announced = append(r.data.Announced, k)
+}
+
+// setEnd takes an item of "# end N".
+func (r *run) setEnd(k results.KeyValue) {
+	r.ended = true
+	v, err := strconv.ParseInt(k.Value, 10, 64)
+	number := err == nil
+	switch {
+	case k.Key == "reason":
+		r.reason = k.Value
+	case !number:
+	case k.Key == "sent":
+		r.data.Sent = &v
+	case k.Key == "missed":
+		r.data.Missed = &v
+	case k.Key == "damaged_announcements":
+		r.damaged = v
+	case k.Key == "dropped":
+		r.warn("%d characters came faster than this machine could store them: they were counted by nobody", v)
+	case r.data.Errors.Set(k.Key, v):
+	default:
+		r.counter(k.Key, v)
+	}
+}
+
+// counter takes gc, page_faults and involuntary_switches of either side.
+func (r *run) counter(key string, v int64) {
+	side := "receiver"
+	if len(key) > 7 && key[:7] == "sender_" {
+		side, key = "sender", key[7:]
+	}
+	var c *results.Counters
+	for i := range r.data.Counters {
+		if r.data.Counters[i].Side == side {
+			c = &r.data.Counters[i]
+		}
+	}
+	into := func(c *results.Counters) **int64 {
+		switch key {
+		case "gc":
+			return &c.GC
+		case "page_faults":
+			return &c.PageFaults
+		case "involuntary_switches":
+			return &c.InvoluntarySwitches
+		}
+		return nil
+	}
+	if c == nil && into(&results.Counters{}) != nil {
+		r.data.Counters = append(r.data.Counters, results.Counters{Side: side})
+		c = &r.data.Counters[len(r.data.Counters)-1]
+	}
+	if c != nil {
+		if p := into(c); p != nil {
+			*p = &v
+		}
+	}
+}
+
+func (r *run) warn(format string, a ...any) {
+	r.data.Warnings = append(r.data.Warnings, fmt.Sprintf(format, a...))
+}
+
+// begin fixes what the figures depend on, at the first character.
+func (r *run) begin(o *Options) {
+	if r.tally != nil {
+		return
+	}
+	t := results.TallyOptions{
+		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked,
+		Announced: r.period, PeriodNS: r.period, Grid: keepsGrid(r.timer, r.catchUp),
+	}
+	if o.Period > 0 {
+		t.PeriodNS = int64(o.Period)
+	}
+	t.Known = r.sender
+	r.tally = results.NewTally(t)
+	if r.stale {
+		r.tally.Stale()
+	}
+	if o.Expect != ExpectNone && !r.mute && !r.sender {
+		r.checker = protocol.NewChecker(r.cycle(o), r.announced)
+	}
+}
+
+func (r *run) cycle(o *Options) protocol.Cycle {
+	switch {
+	case o.Expect == ExpectCounter:
+		return protocol.Counter
+	case r.sequence.Length > 0:
+		return r.sequence
+	}
+	return protocol.Printable
+}
+
+// keepsGrid says whether a sender's timer and policy stay on the grid, so
+// that the measured period tells the two clocks apart.
+func keepsGrid(timer, catchUp string) bool {
+	switch timer {
+	case "absolute", "periodic", "hybrid", "spin":
+		return catchUp != "shift"
+	}
+	return false
+}
+
+// event takes an arrival of payload.
+func (r *run) event(at int64, b []byte, f results.Flags) {
+	r.tally.Event(at, len(b), f)
+	if r.checker == nil {
+		return
+	}
+	disturbed := f&results.Disturbed != 0
+	for _, c := range b {
+		if r.checker.Advance(c, at) {
+			r.tally.Place(at, r.checker.Pos(), true, disturbed)
+		} else {
+			r.slow(c, at, disturbed)
+		}
+		r.prevAt = at
+	}
+}
+
+// slow takes a character that is not simply the expected one.
+func (r *run) slow(c byte, at int64, disturbed bool) {
+	if r.checker.Received() == 0 {
+		r.first = c
+	}
+	r.varied = r.varied || c != r.first
+	switch verdict := r.checker.Feed(c, at); verdict {
+	case protocol.Wrong:
+		return
+	case protocol.Right, protocol.Resumed:
+		now := r.checker.Counts()
+		certain := now.Lost == r.faults.Lost && now.Duplicated == r.faults.Duplicated && now.Extra == r.faults.Extra
+		r.faults = now
+		if verdict == protocol.Resumed {
+			r.tally.Place(r.prevAt, r.checker.Pos()-1, certain, disturbed)
+			certain = true
+		}
+		r.tally.Place(at, r.checker.Pos(), certain, disturbed)
+	}
+}
+
+// finish turns the run into data.
+func (r *run) finish(o *Options) results.Run {
+	r.begin(o)
+	r.tally.Fill(&r.data)
+	if r.hasPeriod {
+		r.data.Period.AnnouncedNS = &r.period
+	}
+	r.judge()
+	if r.damaged > 0 {
+		r.warn("%d announcements arrived damaged", r.damaged)
+	}
+	empty(&r.data)
+	return r.data
+}
+
+// judge fills in what the sequence check knows.
+func (r *run) judge() {
+	if r.checker == nil || r.data.Characters == 0 && !r.announced {
+		return
+	}
+	sent := int64(protocol.Unknown)
+	if r.data.Sent != nil {
+		sent = *r.data.Sent
+	}
+	s := r.checker.Close(sent, r.period)
+	wrong := s.Corrupted + s.Extra + s.Duplicated
+	mostlyWrong := s.Received > 16 && 2*wrong > s.Received
+	if !r.announced && r.data.Sent == nil && (mostlyWrong || s.Received > 2 && !r.varied && r.first != 0 && s.Lost+wrong >= s.Received/2) {
+		r.warn("nothing was announced and the characters do not follow the cycle of this tool: losses cannot be seen; if it was its sender, check --baud and --line")
+		return
+	}
+	if mostlyWrong {
+		r.warn("most characters are wrong: check --baud and --line on both ends")
+	}
+	r.data.Lost, r.data.Duplicated = &s.Lost, &s.Duplicated
+	r.data.Corrupted, r.data.Extra = &s.Corrupted, &s.Extra
+	r.data.LostIsMinimum = s.LostIsMinimum
+	if s.BeforeStart != protocol.Unknown {
+		r.data.BeforeStart = &s.BeforeStart
+	}
+	if s.Inconsistent || !s.Balanced() {
+		r.data.Findings = append(r.data.Findings, results.Finding{Code: "balance",
+			Text: fmt.Sprintf("%d characters came, but the sender counts %d sent: what came besides is called extra", s.Received, s.Sent)})
+	}
+}
+
+// empty makes the lists that JSON shows as [] rather than null.
+func empty(r *results.Run) {
+	if r.Announced == nil {
+		r.Announced = []results.KeyValue{}
+	}
+	if r.Counters == nil {
+		r.Counters = []results.Counters{}
+	}
+	if r.Granted == nil {
+		r.Granted = []results.Granted{}
+	}
+	if r.Limits == nil {
+		r.Limits = []results.Limit{}
+	}
+	if r.Findings == nil {
+		r.Findings = []results.Finding{}
+	}
+	if r.Warnings == nil {
+		r.Warnings = []string{}
+	}
+}
+
+func started(t time.Time) results.KeyValue {
+	return results.KeyValue{Key: "started", Value: t.UTC().Format(time.RFC3339Nano)}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"serialtiming/internal/cli"
+	"serialtiming/internal/wait"
+	"serialtiming/protocol"
+	"serialtiming/sender/pace"
+)
+
+const usage = `sender emits a character on a serial port at a fixed period.
+
+Usage:
+  sender --port PORT (--count N | --duration D) [flags]
+  sender ports                      list the ports of this machine
+
+Example:
+  sender --port /dev/ttyUSB0 --period 5ms --count 4000 --label "no interface operations"
+
+Port:
+  --port PORT          COM3, /dev/ttyUSB0, …; cable or cable:NAME: a virtual cable
+  --baud N             speed, as the receiver's (115200)
+  --line 8N1           data bits, parity, stop bits, as the receiver's
+  --low-latency        ask driver and adapter for their lowest latency
+
+Stream:
+  --period D           start of one character to start of the next (5ms); 0: back to back
+  --count N            characters to send
+  --duration D         or how long to send (10s, 1m30s)
+  --char C             cycle (space to ~, as in 1998), nul, or 0xNN (cycle)
+  --plain              announce nothing: the bare stream of 1998
+  --label TEXT         title of the run
+
+Timing:
+  --timer T            absolute, periodic, sleep, hybrid, spin: the way of waiting
+  --catch-up P         missed periods: skip them, send a burst, shift the grid
+  --force              allow what can hang a machine with one processor
+  --priority P         realtime[:N], high, normal, low (realtime)
+  --cpu N              keep the stream on one processor
+  --require-realtime   fail where real time is not granted
+
+Report:
+  --log FILE           write the sender's log: due, woke, wrote of every character
+  --json FILE          the sender's own report as JSON; - is stdout
+
+  --version, --help
+
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`
+
+// sendFlags are the flags of a run.
+type sendFlags struct {
+	port     cli.PortFlags
+	line     protocol.Line
+	period   time.Duration
+	count    int64
+	duration time.Duration
+	char     string
+	cycle    protocol.Cycle
+	plain    bool
+	timer    string
+	kind     wait.Kind
+	catchUp  string
+	policy   pace.Policy
+	force    bool
+	report   cli.ReportFlags
+}
+
+func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
+	fs := pflag.NewFlagSet("sender", pflag.ContinueOnError)
+	f.port.Add(fs)
+	fs.DurationVar(&f.period, "period", 5*time.Millisecond, "")
+	fs.Int64Var(&f.count, "count", 0, "")
+	fs.DurationVar(&f.duration, "duration", 0, "")
+	fs.StringVar(&f.char, "char", "cycle", "")
+	fs.BoolVar(&f.plain, "plain", false, "")
+	fs.StringVar(&f.timer, "timer", string(wait.Default()), "")
+	fs.StringVar(&f.catchUp, "catch-up", "", "")
+	fs.BoolVar(&f.force, "force", false, "")
+	fs.StringVar(&f.report.JSON, "json", "", "")
+	if done, err = cli.Parse(fs, args, usage, p.stdout); done || err != nil {
+		return f, done, err
+	}
+	return f, false, f.validate(fs)
+}
+
+// validate gives the first rule that the flags break, a sentence a rule.
+func (f *sendFlags) validate(fs *pflag.FlagSet) error {
+	if fs.NArg() > 0 {
+		return cli.Misuse("the only command is ports; everything else is a flag", "%q is not expected here", fs.Arg(0))
+	}
+	if err := f.port.Validate(fs); err != nil {
+		return err
+	}
+	switch {
+	case fs.Changed("count") && fs.Changed("duration"):
+		return cli.Misuse("drop one of them", "--count and --duration are two ways to end the same run")
+	case !fs.Changed("count") && !fs.Changed("duration"):
+		return cli.Misuse("add --count 4000 or --duration 20s", "the run has no end")
+	case fs.Changed("count") && f.count <= 0:
+		return cli.Misuse("give a number of characters from 1", "--count %d sends nothing", f.count)
+	case fs.Changed("duration") && f.duration <= 0:
+		return cli.Misuse("give a duration such as 20s", "--duration %v is none", f.duration)
+	case f.period < 0:
+		return cli.Misuse("give a duration such as 5ms, or 0 for back to back", "--period %v is none", f.period)
+	}
+	if err := f.validateLine(); err != nil {
+		return err
+	}
+	return f.validateTimer()
+}
+
+func (f *sendFlags) validateLine() error {
+	line, err := protocol.ParseLine(f.port.Line)
+	if err != nil {
+		return cli.Misuse("--line takes data bits, parity and stop bits, such as 8N1 or 7E1", "%v", err)
+	}
+	f.line = line
+	if f.cycle, err = protocol.ParseChar(f.char); err != nil {
+		return cli.Misuse("--char takes cycle, nul or 0xNN", "%v", err)
+	}
+	charTime := line.CharTime(f.port.Baud)
+	switch {
+	case !line.Carries(f.cycle):
+		return cli.Misuse("use --line 8N1, or a smaller --char", "the character %s is wider than the %d data bits of --line %s", f.cycle, line.Data, line)
+	case !f.plain && !line.Announces():
+		return cli.Misuse("use 7 or 8 data bits, or --plain", "announcements need 7 data bits, --line %s has %d", line, line.Data)
+	case f.period > 0 && f.period < charTime:
+		return cli.Misuse("use a longer --period, a higher --baud, or --period 0 for back to back",
+			"a %v period is shorter than a character takes at %d baud %s (%s)", f.period, f.port.Baud, line, charTime.Round(100*time.Nanosecond))
+	}
+	return nil
+}
+
+func (f *sendFlags) validateTimer() error {
+	kind, err := wait.ParseKind(f.timer)
+	if err != nil {
+		return cli.Misuse("--timer takes absolute, periodic, sleep, hybrid or spin", "%v", err)
+	}
+	f.kind = kind
+	f.policy = pace.DefaultPolicy(kind)
+	if f.catchUp != "" {
+		if f.policy, err = pace.ParsePolicy(f.catchUp); err != nil {
+			return cli.Misuse("--catch-up takes skip, burst or shift", "%v", err)
+		}
+	}
+	if err := pace.Compatible(f.kind, f.policy); err != nil {
+		return cli.Misuse("drop --catch-up, or choose another --timer", "%v", err)
+	}
+	switch {
+	case kind.Call() == "":
+		return cli.Misuse("choose another --timer", "this system has no timer for %s", kind)
+	case kind == wait.Spin && runtime.NumCPU() == 1 && !f.force:
+		return cli.Misuse("use --timer hybrid, or add --force and be ready to lose the machine for the length of the run",
+			"--timer spin on a machine with one processor hangs it")
+	}
+	return nil
+}
+
+func (p *program) ports(_ context.Context, args []string) (int, error) {
+	fs := pflag.NewFlagSet("sender ports", pflag.ContinueOnError)
+	if done, err := cli.Parse(fs, args, usage, p.stdout); done || err != nil {
+		return cli.Done, err
+	}
+	if fs.NArg() > 0 {
+		return 0, cli.Misuse("type: sender ports", "ports takes no argument, not %q", fs.Arg(0))
+	}
+	if err := cli.Ports(p.stdout); err != nil {
+		return 0, fmt.Errorf("list the ports: %w", err)
+	}
+	return cli.Done, nil
+}

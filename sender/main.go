@@ -1,0 +1,38 @@
+// Command sender runs on the machine under test: it emits a character on a
+// serial port at a fixed period, at real-time priority, and announces what it
+// does to the receiver.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"serialtiming/internal/cli"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program; its result is the exit status.
+func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	p := &program{stdout: stdout, stderr: stderr, voice: cli.NewVoice("sender", stderr)}
+	command := p.send
+	if len(args) > 0 && args[0] == "ports" {
+		command, args = p.ports, args[1:]
+	}
+	ctx, stop := cli.Interrupts(ctx)
+	defer stop()
+	status, err := command(ctx, args)
+	if err != nil {
+		return p.voice.Fail(err)
+	}
+	return status
+}
+
+// program is what every command needs from outside.
+type program struct {
+	stdout, stderr io.Writer
+	voice          *cli.Voice
+}
