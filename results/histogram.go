@@ -28,6 +28,7 @@ type Histogram struct {
 	origin         int64 // the first value: sums are kept relative to it
 	sum            int128
 	squares        uint128
+	small          smallSums
 	positive       [octaves]*octave
 	negative       *[octaves]*octave
 	undisturbedMax int64
@@ -53,9 +54,11 @@ func (h *Histogram) Record(v, at int64, disturbed bool) {
 		}
 		h.undisturbed++
 	}
-	d := v - h.origin
-	h.sum.add(d)
-	h.squares.addSquare(d)
+	if d := v - h.origin; !h.small.add(d) {
+		h.fold()
+		h.sum.add(d)
+		h.squares.addSquare(d)
+	}
 	if v >= 0 {
 		e, sub := bucket(uint64(v))
 		p := h.positive[e]
@@ -125,11 +128,36 @@ func (h *Histogram) MaxUndisturbed() (v int64, ok bool) {
 	return h.undisturbedMax, h.undisturbed > 0
 }
 
+// smallSums are sums of differences below 2^24, of which 2^14 cannot overflow:
+// nearly all values take this short way.
+type smallSums struct {
+	n, sum, squares int64
+}
+
+func (s *smallSums) add(d int64) bool {
+	if uint64(d+1<<24) >= 1<<25 || s.n == 1<<14 {
+		return false
+	}
+	s.n++
+	s.sum += d
+	s.squares += d * d
+	return true
+}
+
+// fold adds the small sums to the large ones.
+func (h *Histogram) fold() {
+	h.sum.add(h.small.sum)
+	lo, carry := bits.Add64(h.squares.lo, uint64(h.small.squares), 0)
+	h.squares.lo, h.squares.hi = lo, h.squares.hi+carry
+	h.small = smallSums{}
+}
+
 // Mean is the exact sum divided by the count; 0 when empty.
 func (h *Histogram) Mean() float64 {
 	if h.count == 0 {
 		return 0
 	}
+	h.fold()
 	return float64(h.origin) + h.sum.float()/float64(h.count)
 }
 
@@ -139,6 +167,7 @@ func (h *Histogram) Stddev() float64 {
 	if h.count < 2 {
 		return 0
 	}
+	h.fold()
 	n := big.NewInt(h.count)
 	sum := h.sum.big()
 	v := new(big.Int).Mul(n, h.squares.big())

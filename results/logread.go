@@ -56,7 +56,7 @@ type LogReader struct {
 // NewLogReader reads the first line. It gives ErrNotLog for another kind of
 // file and *NewerLogError for a log of a later version.
 func NewLogReader(r io.Reader) (*LogReader, error) {
-	l := &LogReader{r: r, buf: make([]byte, 1<<18), rows: make([]LogRow, 0, 4096)}
+	l := &LogReader{r: r, buf: make([]byte, 1<<18), rows: make([]LogRow, 0, 512)}
 	first, _, ok := l.next()
 	if !ok {
 		if l.readErr != nil {
@@ -91,7 +91,7 @@ func (l *LogReader) Bad() (int64, []BadLine) { return l.bad, l.badLines }
 // lines show.
 func (l *LogReader) Torn() string { return l.torn }
 
-// Next gives either rows, up to some thousands that follow each other, valid
+// Next gives either rows, up to some hundreds that follow each other, valid
 // until the next call, or one item. At the end it gives io.EOF; other errors
 // are the reader's own.
 func (l *LogReader) Next() ([]LogRow, *LogItem, error) {

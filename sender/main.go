@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -25,6 +26,9 @@ func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	ctx, stop := cli.Interrupts(ctx)
 	defer stop()
 	status, err := command(ctx, args)
+	if errors.Is(err, context.Canceled) {
+		err = cli.Interrupted
+	}
 	if err != nil {
 		return p.voice.Fail(err)
 	}

@@ -131,7 +131,7 @@ func (s *session) run(ctx context.Context) ([]results.Run, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted before the first character")
+		return nil, ctx.Err()
 	}
 	s.begin <- true
 	end := s.follow(ctx)

@@ -116,6 +116,9 @@ func Misuse(hint, format string, a ...any) error {
 	return &UsageError{fmt.Sprintf(format, a...), hint}
 }
 
+// Interrupted is what Ctrl-C leaves of a run that had not begun.
+var Interrupted = WithHint(errors.New("interrupted before anything was received or sent"), "start both ends again")
+
 // WithHint gives an error an action.
 func WithHint(err error, format string, a ...any) error {
 	return &hinted{err, fmt.Sprintf(format, a...)}

@@ -71,9 +71,10 @@ func (p *PortFlags) Config(v *Voice, data int, parity byte, stop string) serialp
 	return serialport.Config{
 		Baud: p.Baud, Data: data, Parity: parity, Stop: stop,
 		LowLatency: p.LowLatency, ReadTimeout: 100 * time.Millisecond,
-		Waiting: func(hint string) {
-			v.Say("waiting for the other end of the cable")
-			v.Hint(hint)
+		Waiting: func(string) {
+			other := map[string]string{"sender": "receiver", "receiver": "sender"}[v.program]
+			v.Say("waiting up to %v for the other end of %s", serialport.DefaultPeerWait, p.Port)
+			v.Hint(fmt.Sprintf("start it on this machine: %s --port %s", other, p.Port))
 		},
 	}
 }

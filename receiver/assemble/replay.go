@@ -61,6 +61,20 @@ func (a *Assembler) enter(number int) {
 func (a *Assembler) logRows(rows []results.LogRow) {
 	for i := range rows {
 		row := &rows[i]
+		if row.Batch != 0 {
+			a.flushPayload()
+		}
+		if r := a.cur; a.plain(rows, i) {
+			a.total++
+			r.tally.Event(row.Arrived, 1, 0)
+			if b := byte(row.Byte); r.checker.Advance(b, row.Arrived) {
+				r.tally.Place(row.Arrived, r.checker.Pos(), true, false)
+			} else {
+				r.slow(b, row.Arrived, false)
+			}
+			r.prevAt = row.Arrived
+			continue
+		}
 		if a.cur == nil || a.cur.number != int(row.Run) {
 			a.enter(int(row.Run))
 		}
@@ -81,6 +95,15 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 		a.pend = append(a.pend, byte(row.Byte))
 		a.total++
 	}
+}
+
+// plain says that row i is what nearly every row is: a lone character of the
+// run that is under way, so that nothing needs to be gathered.
+func (a *Assembler) plain(rows []results.LogRow, i int) bool {
+	row := &rows[i]
+	return i+1 < len(rows) && row.Batch == 1 && rows[i+1].Batch != 0 &&
+		row.Flags == 0 && row.Byte >= 0 && row.Wrote < 0 && a.opt.Log == nil &&
+		a.cur != nil && a.cur.number == int(row.Run) && a.cur.tally != nil && a.cur.checker != nil
 }
 
 // endReplay closes what the log left open and says what was wrong with it.

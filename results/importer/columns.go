@@ -83,8 +83,9 @@ func (c columns) cells(rows []string, column int) []string {
 
 // timeCell is a cell of a time column.
 type timeCell struct {
-	ns, step int64
-	digits   int // written, to see whether a torn one is whole
+	ns, step    int64
+	decimals    int // written, to see whether a torn one is whole
+	significant int // digits
 }
 
 // parseTimeCell reads all of b: a number in units of 10^unit ns, with
@@ -95,13 +96,13 @@ func parseTimeCell(b []byte, point byte, unit int) (timeCell, bool) {
 		return parseOddTime(b, point, unit)
 	}
 	ns, ok := d.ns(unit)
-	return timeCell{ns, d.step(unit), -d.exp}, ok
+	return timeCell{ns, d.step(unit), -d.exp, d.digits}, ok
 }
 
 func parseOddTime(b []byte, point byte, unit int) (timeCell, bool) {
 	b = bytes.Trim(b, " ")
 	if s, n := parseStamp(b); n == len(b) && n > 0 && s.kind == dateTime {
-		return timeCell{s.ns, s.step, s.decimals}, true
+		return timeCell{s.ns, s.step, s.decimals, 0}, true
 	}
 	if len(b) > 40 {
 		return timeCell{}, false
@@ -116,7 +117,7 @@ func parseOddTime(b []byte, point byte, unit int) (timeCell, bool) {
 		return timeCell{}, false
 	}
 	ns, ok := d.ns(unit)
-	return timeCell{ns, d.step(unit), -d.exp}, ok
+	return timeCell{ns, d.step(unit), -d.exp, d.digits}, ok
 }
 
 // dropThousands copies a number without its thousands separators (the other

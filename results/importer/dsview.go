@@ -42,8 +42,12 @@ func openDSView(in *input) (reader, error) {
 	}
 	var cells []string
 	for _, l := range in.head.lines[1:] {
-		if part := strings.SplitN(l, ",", 3); len(part) == 3 && dsviewNote(part[2]) == "" {
-			cells = append(cells, strings.Trim(part[2], ","))
+		part := strings.SplitN(l, ",", 3)
+		if len(part) < 3 {
+			continue
+		}
+		if cell := strings.Trim(part[2], ","); dsviewNote(cell) == "" {
+			cells = append(cells, cell)
 		}
 	}
 	d.radix = guessRadix(cells)
@@ -88,7 +92,7 @@ func (d *dsview) row(line []byte, rec *record) bool {
 		d.in.sink.badOrTorn(d.lines.torn, "the time is no number: %.40q", cell)
 		return false
 	}
-	rec.at, rec.step = t.ns, t.step
+	rec.at, rec.step = t.ns, d.step(t)
 	rec.data = nil
 	title, text := d.cell(rest)
 	if text == nil {
@@ -107,6 +111,19 @@ func (d *dsview) row(line []byte, rec *record) bool {
 	d.one[0] = v
 	rec.data = d.one[:]
 	return true
+}
+
+// step is the place value of the sixth significant digit in seconds, whatever
+// zeros were dropped behind it; of nanoseconds the last digit written.
+func (d *dsview) step(t timeCell) int64 {
+	if d.unit == unitNs {
+		return t.step
+	}
+	step := int64(1)
+	for ns := max(t.ns, -t.ns); ns >= 1e6*step; {
+		step *= 10
+	}
+	return step
 }
 
 var comma = []byte{','}

@@ -145,7 +145,11 @@ func readEntry(event []byte) ([]byte, bool) {
 	if end < 0 {
 		end = len(rest)
 	}
-	return bytes.TrimPrefix(rest[:end], []byte("0x")), end > 0
+	fd := bytes.TrimLeft(bytes.TrimPrefix(rest[:end], []byte("0x")), "0")
+	if len(fd) == 0 {
+		fd = []byte{'0'}
+	}
+	return fd, end > 0
 }
 
 // readExit gives the return value of `sys_read -> 0x1` or `sys_exit_read: 0x1`.

@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"io"
+	"math"
 	"strings"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -14,8 +15,11 @@ import (
 //
 //	Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzM…
 //
+// The sums keep three digits, as the project's own log processor does.
 // Values are nanoseconds by convention (the maximum column is the value
 // divided by 1e6).
+
+const maxTags = 64 // a sum takes half a megabyte
 
 func detectHlog(h head) string {
 	yes, _ := h.count(func(l []byte) bool {
@@ -74,15 +78,15 @@ func readHlog(in *input) ([]Histogram, error) {
 			continue
 		}
 		if sums[tag] == nil {
-			if len(tags) == maxChannels {
+			if len(tags) == maxTags {
+				in.sink.warn("more than %d tags: the others are left out", maxTags)
 				continue
 			}
-			sums[tag] = h
+			sums[tag] = hdr.New(1, math.MaxInt64/2, 3)
 			tags = append(tags, tag)
-			continue
 		}
 		if lost := sums[tag].Merge(h); lost > 0 {
-			in.sink.warn("%d values are beyond the range of the first histogram", lost)
+			in.sink.warn("%d values are beyond 146 years", lost)
 		}
 	}
 	if in.sink.report.Bad > 0 && len(tags) == 0 {

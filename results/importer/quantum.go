@@ -6,7 +6,8 @@ package importer
 // trailing zeros hide it in single stamps, and tools with a fixed number of
 // significant digits (older Logic 2: nine) coarsen it as time goes on. So the
 // finest step in each block of 64 stamps counts, and the coarsest block
-// decides.
+// decides. A block in which no stamp has nine significant digits was not cut
+// at nine: there the row's other times (the duration) show the tool's step.
 //
 // The numbers: the greatest common divisor of the differences, which sees a
 // sample clock (2 ns, 5 µs) below the text's digits. A stream on an exact grid
@@ -14,25 +15,48 @@ package importer
 // only when the stamps use it as a clock, that is when all differences are at
 // least three of it and not all equal, or when many different ones occur.
 type quantum struct {
-	finest, coarsest int64 // of this block; of all whole blocks
-	inBlock          int
-	gcd              int64
-	smallest         int64 // difference that is not zero
-	distinct         [8]int64
-	kinds            int
-	diffs            int
+	block    quantumBlock // the present one
+	coarsest int64        // of the whole blocks
+	gcd      int64
+	smallest int64 // difference that is not zero
+	distinct [8]int64
+	kinds    int
+	diffs    int
 }
 
-const quantumBlock = 64
+// quantumBlock is what some stamps in a row show.
+type quantumBlock struct {
+	stamps int
+	finest int64 // ns
+	fine   int64 // ns, of the other times in these rows, 0 for none
+	digits int   // the most significant digits of a stamp
+}
 
-func (q *quantum) stamp(step int64) {
-	if q.inBlock == 0 || step < q.finest {
-		q.finest = step
+const (
+	quantumStamps = 64
+	cutDigits     = 9 // older Logic 2
+)
+
+func (q *quantum) stamp(step, fine int64, digits int) {
+	b := &q.block
+	if b.stamps == 0 || step < b.finest {
+		b.finest = step
 	}
-	if q.inBlock++; q.inBlock == quantumBlock {
-		q.coarsest = max(q.coarsest, q.finest)
-		q.inBlock = 0
+	if fine > 0 && (b.fine == 0 || fine < b.fine) {
+		b.fine = fine
 	}
+	b.digits = max(b.digits, digits)
+	if b.stamps++; b.stamps == quantumStamps {
+		q.coarsest = max(q.coarsest, b.step())
+		q.block = quantumBlock{}
+	}
+}
+
+func (b *quantumBlock) step() int64 {
+	if b.fine > 0 && b.digits < cutDigits {
+		return min(b.finest, b.fine)
+	}
+	return b.finest
 }
 
 func (q *quantum) difference(d int64) {
@@ -69,14 +93,14 @@ func (q *quantum) text() int64 {
 	if q.coarsest > 0 {
 		return q.coarsest
 	}
-	return q.finest
+	return q.block.step()
 }
 
 // ns is the inferred quantum, 0 when there was no stamp.
 func (q *quantum) ns() int64 {
 	t := q.text()
 	clock := q.diffs >= 16 && (q.smallest/max(q.gcd, 1) >= 3 && q.kinds >= 2 ||
-		q.diffs >= quantumBlock && q.kinds == len(q.distinct))
+		q.diffs >= quantumStamps && q.kinds == len(q.distinct))
 	if clock {
 		return max(t, q.gcd)
 	}

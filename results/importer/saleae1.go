@@ -15,17 +15,17 @@ import (
 // Its text is not quoted: a value may be a lone quote mark or space, and a
 // comma is written COMMA.
 type saleae1 struct {
-	in      *input
-	lines   *lineReader
-	cols    columns
-	value   int // place of the value
-	flags   int // place of the first error column
-	search  bool
-	radix   radix
-	one     [1]byte
-	only    *channel
-	digits  int
-	skipped bool
+	in       *input
+	lines    *lineReader
+	cols     columns
+	value    int // place of the value
+	flags    int // place of the first error column
+	search   bool
+	radix    radix
+	one      [1]byte
+	only     *channel
+	decimals int
+	skipped  bool
 }
 
 func detectSaleae1(h head) string {
@@ -80,11 +80,11 @@ func (s *saleae1) next(rec *record) error {
 func (s *saleae1) row(line []byte, rec *record) bool {
 	cell, rest, found := bytes.Cut(line, []byte{s.cols.sep})
 	t, ok := parseTimeCell(cell, s.cols.point, unitS)
-	if !ok || s.lines.torn && !found && t.digits < s.digits {
+	if !ok || s.lines.torn && !found && t.decimals < s.decimals {
 		s.in.sink.badOrTorn(s.lines.torn, "the time is no number: %.40q", cell)
 		return false
 	}
-	rec.at, rec.step, s.digits = t.ns, t.step, t.digits
+	rec.at, rec.step, s.decimals = t.ns, t.step, t.decimals
 	if s.search {
 		s.result(rest, rec)
 		return true

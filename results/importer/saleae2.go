@@ -7,19 +7,20 @@ import "serialtiming/results"
 // found by name: users hide and choose them, and only start_time is always
 // there.
 type saleae2 struct {
-	in     *input
-	lines  *lineReader
-	cols   columns
-	fields [][]byte
-	name   int // places of the columns, -1 for none
-	start  int
-	data   int
-	failed int
-	radix  radix
-	one    [1]byte
-	only   *channel // where there is no name column
-	digits int      // of the row before
-	width  int      // of the value before
+	in       *input
+	lines    *lineReader
+	cols     columns
+	fields   [][]byte
+	name     int // places of the columns, -1 for none
+	start    int
+	data     int
+	failed   int
+	radix    radix
+	one      [1]byte
+	only     *channel // where there is no name column
+	decimals int      // of the row before
+	width    int      // of the value before
+	fine     int64    // ns, the step that the durations in the head show
 }
 
 func detectSaleae2(h head) string {
@@ -42,7 +43,7 @@ func openSaleae2(in *input) (reader, error) {
 		rows = in.head.lines[1:]
 	}
 	c.findPoint(rows, s.start)
-	s.cols = c
+	s.cols, s.fine = c, finestStep(c, rows, c.find("duration"))
 	s.fields = make([][]byte, max(s.name, s.start, s.data, s.failed)+2)
 	if s.name < 0 {
 		s.only = in.ch.add("table", false)
@@ -54,6 +55,22 @@ func openSaleae2(in *input) (reader, error) {
 		in.sink.warn("the values are not exported in hexadecimal: some characters cannot be told apart")
 	}
 	return s, s.skipHeader()
+}
+
+// finestStep is the place value of the last digit in a column of the head,
+// 0 when there is none.
+func finestStep(c columns, rows []string, column int) int64 {
+	if column < 0 {
+		return 0
+	}
+	finest := int64(0)
+	for _, cell := range c.cells(rows, column) {
+		t, ok := parseTimeCell([]byte(cell), c.point, unitS)
+		if ok && (finest == 0 || t.step < finest) {
+			finest = t.step
+		}
+	}
+	return finest
 }
 
 // tableRadix tells quoted cells, which are ASCII, from numbers.
@@ -104,11 +121,12 @@ func (s *saleae2) row(line []byte, rec *record) bool {
 	}
 	t, ok := parseTimeCell(s.fields[s.start], s.cols.point, unitS)
 	last := s.lines.torn && n == s.start+1
-	if !ok || last && t.digits < s.digits {
+	if !ok || last && t.decimals < s.decimals {
 		s.in.sink.badOrTorn(s.lines.torn, "start_time is no number: %.40q", s.fields[s.start])
 		return false
 	}
-	rec.at, rec.step, s.digits = t.ns, t.step, t.digits
+	rec.at, rec.step, s.decimals = t.ns, t.step, t.decimals
+	rec.digits, rec.fine = t.significant, s.fine
 	if rec.ch = s.only; rec.ch == nil {
 		if n <= s.name {
 			s.in.sink.badOrTorn(s.lines.torn, "no name")

@@ -39,7 +39,7 @@ func parseTraceEvent(line []byte) (e traceEvent, ok bool) {
 	if !ok || n == 0 || !fits {
 		return e, false
 	}
-	e.at = timeCell{ns, d.step(unitUs), -d.exp}
+	e.at = timeCell{ns: ns, step: d.step(unitUs)}
 	if _, line, ok = bytes.Cut(line, []byte(`"pid": "`)); !ok {
 		return e, false
 	}

@@ -15,7 +15,11 @@ type record struct {
 	ch    *channel
 	data  []byte // valid until the next record
 	flags results.Flags
-	reset bool // at belongs to a new base: a step back here is no fault of a clock
+	// Of tools that drop trailing zeros: significant digits of the stamp, and
+	// the step that the row's other times show, in ns.
+	digits int
+	fine   int64
+	reset  bool // at belongs to a new base: a step back here is no fault of a clock
 }
 
 // A reader is an importer at work. next fills in a record and gives io.EOF
@@ -68,11 +72,12 @@ type Source struct {
 
 // queued is a record with bytes of its own.
 type queued struct {
-	at, step int64
-	data     []byte
-	flags    results.Flags
-	reset    bool
-	full     bool
+	at, step, fine int64
+	digits         int
+	data           []byte
+	flags          results.Flags
+	reset          bool
+	full           bool
 }
 
 func newSource(in *input, im *importer, rd reader) *Source {
@@ -138,7 +143,8 @@ func (s *Source) dequeue() (queued, error) {
 // so the two buffers take turns.
 func (s *Source) pend(given []byte) {
 	r := &s.rec
-	s.pending = queued{at: r.at, step: r.step, flags: r.flags | s.flags, reset: r.reset, full: true,
+	s.pending = queued{at: r.at, step: r.step, fine: r.fine, digits: r.digits,
+		flags: r.flags | s.flags, reset: r.reset, full: true,
 		data: append(s.spare[:0], r.data...)}
 	s.spare, s.flags = given, 0
 }
@@ -230,7 +236,7 @@ func (s *Source) refuseCoarse() error {
 
 // event measures the step to a record and gives it out.
 func (s *Source) event(q queued) (results.Event, error) {
-	s.quantum.stamp(q.step)
+	s.quantum.stamp(q.step, q.fine, q.digits)
 	if s.events == 0 {
 		s.zero = q.at
 		s.lastStep = First

@@ -15,18 +15,17 @@ import (
 // column of numbers. Its unit is told by --time-unit, by the header (Time[ns],
 // t_us), or by the magnitude of the numbers, which is said.
 type table struct {
-	in      *input
-	lines   *lineReader
-	plan    tablePlan
-	fields  [][]byte
-	header  bool // still to be skipped
-	now     int64
-	rate    sampleClock
-	only    *channel
-	one     [1]byte
-	digits  int
-	seen    bool
-	pending bool
+	in       *input
+	lines    *lineReader
+	plan     tablePlan
+	fields   [][]byte
+	header   bool // still to be skipped
+	now      int64
+	rate     sampleClock
+	only     *channel
+	one      [1]byte
+	decimals int
+	seen     bool
 }
 
 // tablePlan is the layout that a head shows.
@@ -127,11 +126,11 @@ func (t *table) row(line []byte, rec *record) bool {
 		return false
 	}
 	cell, ok := t.parse(t.fields[t.plan.time])
-	if !ok || t.lines.torn && n == t.plan.time+1 && t.seen && cell.digits < t.digits {
+	if !ok || t.lines.torn && n == t.plan.time+1 && t.seen && cell.decimals < t.decimals {
 		t.in.sink.badOrTorn(t.lines.torn, "the time is no number: %.40q", t.fields[t.plan.time])
 		return false
 	}
-	t.digits, t.seen = cell.digits, true
+	t.decimals, t.seen = cell.decimals, true
 	if t.plan.deltas {
 		t.now += cell.ns
 		cell.ns = t.now
@@ -149,7 +148,7 @@ func (t *table) parse(cell []byte) (timeCell, bool) {
 		return parseTimeCell(cell, t.plan.point, t.plan.unit)
 	}
 	n, ok := parseUint(bytes.TrimSpace(cell))
-	return timeCell{t.rate.ns(uint64(n)), t.rate.step(), len(cell)}, ok
+	return timeCell{ns: t.rate.ns(uint64(n)), step: t.rate.step(), decimals: len(cell)}, ok
 }
 
 func (t *table) value(n int) []byte {

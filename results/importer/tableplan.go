@@ -195,6 +195,9 @@ func (p *tablePlan) settleUnit(rows []string, opt Options) (why string) {
 	}
 	for _, c := range p.column(rows, p.time) {
 		if d, n := parseDecimal([]byte(c), p.point); n == len(c) && n > 0 && d.mant != 0 {
+			if d.exp > 0 {
+				return "a spreadsheet rounded its times (" + c + "): their last digits are gone"
+			}
 			if p.unit, p.guess = guessUnit(d); p.unit >= 0 {
 				return ""
 			}

@@ -16,7 +16,7 @@ func CSV(w io.Writer, r results.Report) error {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		write := func(key string, n int64) {
-			c.Write([]string{strconv.Itoa(i + 1), run.Label, key, strconv.FormatInt(n, 10)})
+			c.Write([]string{strconv.Itoa(i + 1), results.OneLine(run.Label), key, strconv.FormatInt(n, 10)})
 		}
 		for _, row := range run.Table.Rows {
 			write(Key(row.Key, run.Table.BinNS), row.Count)

@@ -91,11 +91,13 @@ func (p *printer) characters(r *results.Run) {
 		p.item("", "in %d reads: %d shared one with the character before, no interval is known there", r.Events, r.Batched)
 	}
 	p.faults(r)
-	e := r.Errors
-	switch {
+	switch e := r.Errors; {
 	case p.source.Kind == "cable":
 		p.item("line errors", "unknown: the virtual cable has no UART and no line speed")
-	case p.source.Kind != "sender":
+	case p.source.Kind == "sender":
+	case e == results.LineErrors{}:
+		p.item("line errors", "unknown: nothing on the way counted them")
+	default:
 		p.item("line errors", "framing %s, parity %s, overrun %s, break %s", countOr(e.Framing, "unknown"),
 			countOr(e.Parity, "unknown"), countOr(e.Overrun, "unknown"), countOr(e.Break, "unknown"))
 	}
@@ -176,7 +178,7 @@ func (p *printer) period(r *results.Run) {
 		text = fmt.Sprintf("announced %s, ", span(float64(*d.AnnouncedNS))) + text
 	}
 	if d.PPM != nil {
-		text += fmt.Sprintf(", %+.1f ± %.1f ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
+		text += fmt.Sprintf(", %+.1f ± %.2g ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
 	}
 	p.item("period", "%s", text)
 }
