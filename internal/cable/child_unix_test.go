@@ -308,6 +308,10 @@ func TestHangingEnd(t *testing.T) {
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatal(status, err)
+	}
 	start := time.Now()
 	_, err := Open(context.Background(), "h", Options{dir: dir})
 	if !errors.Is(err, ErrBusy) || time.Since(start) > 10*time.Second {

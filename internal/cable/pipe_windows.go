@@ -21,6 +21,11 @@ type operation struct {
 	o windows.Overlapped
 }
 
+// newOperation must not be inlined: the system writes into the operation while
+// we wait, so it has to lie on the heap, where nothing moves, and the compiler
+// does not see the system's hold on it.
+//
+//go:noinline
 func newOperation(h windows.Handle) (*operation, error) {
 	event, err := windows.CreateEvent(nil, 1, 0, nil) // manual reset
 	if err != nil {
@@ -71,6 +76,7 @@ type pipe struct {
 	reading sync.Mutex
 	writing sync.Mutex
 	closed  atomic.Bool
+	scratch []byte // of flush; not on the stack, see newOperation
 }
 
 // newPipePort takes over the handles, also when it fails.
@@ -79,7 +85,7 @@ func newPipePort(r, w windows.Handle) (*pipe, error) {
 	if err == nil {
 		var wo *operation
 		if wo, err = newOperation(w); err == nil {
-			return &pipe{r: ro, w: wo}, nil
+			return &pipe{r: ro, w: wo, scratch: make([]byte, pipeBuffer)}, nil
 		}
 		ro.close()
 	}
@@ -167,9 +173,8 @@ func (p *pipe) drain(limit time.Duration) error {
 }
 
 func (p *pipe) flush() error {
-	b := make([]byte, pipeBuffer)
 	for range 64 { // a sender that never pauses must not hold us here
-		n, err := p.read(b, 0)
+		n, err := p.read(p.scratch, 0)
 		if n == 0 || err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func TestLiveLine(t *testing.T) {
 		}
 	}
 	for frame := range strings.SplitSeq(string(seen), "\r") {
-		if text, _, _ := strings.Cut(frame, "\x1b"); !strings.HasPrefix(text, "\n") && len([]rune(text)) > 60 {
+		if text, _, _ := strings.Cut(frame, "\x1b"); strings.Contains(text, "characters") && len([]rune(text)) > 60 {
 			t.Errorf("a line wider than the terminal: %q", text)
 		}
 	}

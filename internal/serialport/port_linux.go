@@ -93,22 +93,21 @@ func ioctl(fd int, request uint, arg unsafe.Pointer) error {
 }
 
 // lowLatency asks driver and adapter, and gives what puts it back. Since Linux
-// 3.15 the driver's flag makes a 16550 no faster, but ftdi_sio sets the
-// adapter's timer to 1 ms with it.
+// 3.15 the flag makes a 16550 no faster, but with it ftdi_sio sets the
+// adapter's timer to 1 ms, which needs no right to write into sysfs.
 func (p *unixPort) lowLatency(name string) (l Latency, undo func() error) {
 	fd, _ := p.raw.Fds()
-	// The timer first: with the flag on, ftdi_sio shows 1 whatever it was.
-	timer := timerPath(name)
-	if ms := p.info.LatencyTimer; ms >= 0 && timer != "" {
-		l.Timer = setTimer(timer, ms)
-	}
-	undoFlag := func() error { return nil }
+	var undoFlag func() error
 	l.Flag, undoFlag = setFlag(fd)
-	before := p.info.LatencyTimer
+	before, path := p.info.LatencyTimer, timerPath(name)
+	wrote := false
+	if before >= 0 && path != "" {
+		l.Timer, wrote = setTimer(path, before)
+	}
 	return l, func() error {
 		err := undoFlag()
-		if l.Timer.Before != "" && l.Timer.Before != l.Timer.After {
-			err = errors.Join(err, os.WriteFile(timer, fmt.Appendf(nil, "%d", before), 0))
+		if wrote {
+			err = errors.Join(err, writeNumber(path, before))
 		}
 		return ignoreGone(err)
 	}
@@ -165,15 +164,31 @@ func timerPath(name string) string {
 	return filepath.Join(system.sys, "class", "tty", filepath.Base(real), "device", "latency_timer")
 }
 
-// setTimer writes 1 ms and reads it back.
-func setTimer(path string, before int) Setting {
-	s := Setting{Before: fmt.Sprintf("%d ms", before)}
-	if err := os.WriteFile(path, []byte("1"), 0); err != nil {
-		s.Why = strings.TrimPrefix(err.Error(), "open "+path+": ")
-		s.Hint = "echo 1 | sudo tee " + path
+// setTimer brings a timer to 1 ms, unless it is there already, and reads it
+// back. before is what it was before the driver's flag was set.
+func setTimer(path string, before int) (s Setting, wrote bool) {
+	s.Before = fmt.Sprintf("%d ms", before)
+	now := func() int { return readNumber(filepath.Dir(path), "latency_timer", before) }
+	if now() != 1 {
+		err := writeNumber(path, 1)
+		wrote = err == nil
+		if !wrote {
+			s.Why = strings.TrimPrefix(err.Error(), "open "+path+": ")
+			s.Hint = "echo 1 | sudo tee " + path
+		}
 	}
-	s.After = fmt.Sprintf("%d ms", readNumber(filepath.Dir(path), "latency_timer", before))
-	return s
+	s.After = fmt.Sprintf("%d ms", now())
+	return s, wrote
+}
+
+// writeNumber writes into a file of sysfs; it creates none.
+func writeNumber(path string, n int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, n)
+	return errors.Join(err, f.Close())
 }
 
 // icounter is struct serial_icounter_struct of include/uapi/linux/serial.h.

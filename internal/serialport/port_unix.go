@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -67,11 +66,11 @@ func openTerminal(name string) (int, error) {
 
 // setUp configures the open port.
 func (p *unixPort) setUp(name string) (err error) {
-	p.vendor, err = openVendor(name, p.config)
-	if errors.Is(err, ErrBusy) && onlyOnce && p.raw != nil {
+	p.vendor, err = openQuietly(name, p.config)
+	if errors.Is(err, ErrBusy) && onlyOnce {
 		p.raw.Close()
 		p.raw = nil
-		p.vendor, err = openVendor(name, p.config)
+		p.vendor, err = openQuietly(name, p.config)
 	}
 	if err != nil {
 		return err
@@ -82,6 +81,9 @@ func (p *unixPort) setUp(name string) (err error) {
 	if err := p.readBack(); err != nil {
 		return err
 	}
+	if fd, ok := p.Fd(); ok && p.config.Shared {
+		unix.IoctlSetInt(int(fd), unix.TIOCNXCL, 0) // the library set TIOCEXCL
+	}
 	if p.config.LowLatency {
 		p.info.Latency, p.undo = p.lowLatency(name)
 	}
@@ -89,6 +91,26 @@ func (p *unixPort) setUp(name string) (err error) {
 		return nil
 	}
 	return p.flush()
+}
+
+// openQuietly keeps the library's descriptor, which lacks O_CLOEXEC, from the
+// programs that this process starts: a load that outlives the run would hold
+// the port.
+func openQuietly(name string, c Config) (vendorPort, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	v, err := openVendor(name, c)
+	var want unix.Stat_t
+	if err != nil || unix.Stat(name, &want) != nil {
+		return v, err
+	}
+	for fd := 3; fd < 1024; fd++ {
+		var have unix.Stat_t
+		if unix.Fstat(fd, &have) == nil && have.Rdev == want.Rdev && have.Mode&unix.S_IFMT == unix.S_IFCHR {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return v, nil
 }
 
 // readBack sees what the port made of the settings.
@@ -216,20 +238,10 @@ func openError(name string, err error) *Error {
 	case is(ErrBusy, unix.EBUSY):
 		e.Err = fmt.Errorf("%w: another process has it open", ErrBusy)
 		e.Hint = "find out which: sudo fuser -v " + printable(name)
-	case is(ErrSetting, unix.EINVAL):
-		e.Err = fmt.Errorf("%w: %w", ErrSetting, plain(err))
+	case is(ErrSetting):
 		e.Hint = "choose a speed and line that this port can do, as in --baud 115200 --line 8N1"
 	}
 	return e
-}
-
-// plain takes the class away that the caller adds.
-func plain(err error) error {
-	text := strings.TrimPrefix(err.Error(), ErrSetting.Error()+": ")
-	if text == err.Error() {
-		return err
-	}
-	return errors.New(text)
 }
 
 // checkDevice refuses what is no character device, before it is opened.

@@ -36,8 +36,10 @@ type Port interface {
 	// it with raw system calls. A read that gives 0 characters and an errno
 	// for which Gone holds both mean that the port is gone; EAGAIN means
 	// nothing there, or no room (on the cable the buffer takes about 4 to 16
-	// kilobytes, then the writer has to poll for POLLOUT). False where there
-	// is no such descriptor, or not one for both directions (see Fds).
+	// kilobytes, then the writer has to poll for POLLOUT). POLLHUP without
+	// POLLIN also means gone. The first write after the other end of a cable
+	// has died may still seem to succeed; within milliseconds it is EIO. False
+	// where there is no such descriptor, or not one for both directions (Fds).
 	Fd() (uintptr, bool)
 
 	// Info describes the port as it was when opened.

@@ -4,6 +4,8 @@ package serialport
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"go.bug.st/serial"
@@ -48,6 +50,10 @@ func vendorError(err error) error {
 	var p *serial.PortError
 	if !errors.As(err, &p) {
 		return err
+	}
+	// A setting that the port refused is only to be found in the text.
+	if _, why, ok := strings.Cut(err.Error(), "error configuring port: "); ok {
+		return fmt.Errorf("%w: %s", ErrSetting, why)
 	}
 	classes := map[serial.PortErrorCode]error{
 		serial.PortBusy: ErrBusy, serial.PortNotFound: ErrNotFound,

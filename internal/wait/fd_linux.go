@@ -28,14 +28,9 @@ func statusErr(s Status) error {
 //go:nosplit
 func (fd FD) poll(events int16, d time.Duration) Ready {
 	p := unix.PollFd{Fd: int32(fd), Events: events}
-	ts := timespec(int64(min(max(d, 0), Slice)))
-	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1,
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
-	if e != 0 {
-		return Ready{Status: Status(e)}
-	}
+	n, status := poll1(&p, min(max(d, 0), Slice))
 	if n == 0 {
-		return Ready{}
+		return Ready{Status: status}
 	}
 	return Ready{
 		Now:  p.Revents&events != 0,
