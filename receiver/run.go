@@ -295,7 +295,7 @@ func (s *session) hints(started time.Time) {
 }
 
 func silenceHint(f *captureFlags) string {
-	if f.port.Port == "cable" || strings.HasPrefix(f.port.Port, "cable:") {
+	if serialport.IsCable(f.port.Port) {
 		return fmt.Sprintf("start the other end on this machine: sender --port %s --count 1000", f.port.Port)
 	}
 	return fmt.Sprintf("check the cable (null modem: 2-3, 3-2, 5-5), the port %s, --baud %d on both ends, and start the sender after the receiver",

@@ -43,6 +43,7 @@ type Tally struct {
 	steps                   Steps
 	marks                   [4]int64 // of line errors, in the order of LineErrors.fields
 	disturbed               int64
+	path                    *[3]Histogram // due, woke, wrote, arrived: the differences
 	staleFirst, placesKnown bool
 	placesBroken            bool
 }
@@ -114,6 +115,20 @@ func (t *Tally) Lateness(v, at int64) {
 	}
 }
 
+// Path takes the instants of one character of a loopback run, all of one
+// clock; those that are not known are -1.
+func (t *Tally) Path(row *LogRow) {
+	if t.path == nil {
+		t.path = new([3]Histogram)
+	}
+	at := [4]int64{row.Due, row.Woke, row.Wrote, row.Arrived}
+	for i := range t.path {
+		if at[i] >= 0 && at[i+1] >= 0 {
+			t.path[i].Record(at[i+1]-at[i], at[i+1], false)
+		}
+	}
+}
+
 // LatenessSoFar gives the distribution of the lateness known so far.
 func (t *Tally) LatenessSoFar() *Dist { return t.lateness.Dist() }
 
@@ -174,6 +189,9 @@ func (t *Tally) Fill(r *Run) {
 		}
 	}
 	r.Interval = t.interval.Dist()
+	if t.path != nil {
+		r.Path = &Path{*t.path[0].Dist(), *t.path[1].Dist(), *t.path[2].Dist()}
+	}
 	r.Table = t.table.data()
 	t.fillPeriod(&r.Period)
 	if t.opt.PeriodNS <= 0 {

@@ -2,20 +2,18 @@ package main
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
-	"serialtiming/internal/realtime"
 	"serialtiming/internal/serialport"
 	"serialtiming/protocol"
 	"serialtiming/results"
 )
 
-// announcement is what the sender says of the run before it.
-func (s *session) announcement() protocol.Announcement {
+// announcement is what the sender says of a phase before it.
+func (s *session) announcement(i int) protocol.Announcement {
 	f := &s.flags
 	a := protocol.Announcement{
-		Kind: protocol.Before, Run: 1, Label: results.OneLine(f.port.Label),
+		Kind: protocol.Before, Run: i + 1, Label: results.OneLine(f.phases[i].label),
 		PeriodNS: int64(f.period), Count: f.count, DurationNS: int64(f.duration),
 		Baud: f.port.Baud, Line: f.line.String(), Char: f.cycle.String(),
 		Timer: string(f.kind), CatchUp: string(f.policy),
@@ -33,18 +31,6 @@ func (s *session) call() string {
 		return ""
 	}
 	return s.flags.kind.Call()
-}
-
-// closing turns the announcement into the one behind the run.
-func closing(a protocol.Announcement, sent, missed int64, late *protocol.Lateness, c realtime.Counters) protocol.Announcement {
-	a.Kind, a.Sent, a.Missed, a.Lateness, a.Last = protocol.After, sent, missed, late, true
-	number := func(key string, v int64) protocol.Pair {
-		return protocol.Pair{Key: key, Value: strconv.FormatInt(v, 10)}
-	}
-	a.Extra = append(a.Extra[:len(a.Extra):len(a.Extra)],
-		number("sender_gc", c.GC), number("sender_page_faults", c.PageFaults),
-		number("sender_involuntary_switches", c.InvoluntarySwitches))
-	return a
 }
 
 // announce writes a frame with silence on both sides. An announcement that is

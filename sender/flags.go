@@ -11,6 +11,7 @@ import (
 	"serialtiming/internal/cli"
 	"serialtiming/internal/wait"
 	"serialtiming/protocol"
+	"serialtiming/results"
 	"serialtiming/sender/pace"
 )
 
@@ -35,6 +36,7 @@ Stream:
   --duration D         or how long to send (10s, 1m30s)
   --char C             cycle (space to ~, as in 1998), nul, or 0xNN (cycle)
   --plain              announce nothing: the bare stream of 1998
+  --loopback           receive on the same port (plug 2-3, or --port cable)
   --label TEXT         title of the run
 
 Timing:
@@ -48,6 +50,8 @@ Timing:
 Report:
   --log FILE           write the sender's log: due, woke, wrote of every character
   --json FILE          the sender's own report as JSON; - is stdout
+  --bin, --tick, --tick-phase, --late-by, --csv
+                       with --loopback: as the receiver's
 
   --version, --help
 
@@ -69,13 +73,19 @@ type sendFlags struct {
 	catchUp  string
 	policy   pace.Policy
 	force    bool
+	loopback bool
 	report   cli.ReportFlags
+	phases   []phase
+}
+
+// phase is one run of several: its label.
+type phase struct {
+	label string
 }
 
 func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 	fs := pflag.NewFlagSet("sender", pflag.ContinueOnError)
 	f.port.Add(fs)
-	fs.DurationVar(&f.period, "period", 5*time.Millisecond, "")
 	fs.Int64Var(&f.count, "count", 0, "")
 	fs.DurationVar(&f.duration, "duration", 0, "")
 	fs.StringVar(&f.char, "char", "cycle", "")
@@ -83,10 +93,16 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 	fs.StringVar(&f.timer, "timer", string(wait.Default()), "")
 	fs.StringVar(&f.catchUp, "catch-up", "", "")
 	fs.BoolVar(&f.force, "force", false, "")
-	fs.StringVar(&f.report.JSON, "json", "", "")
+	fs.BoolVar(&f.loopback, "loopback", false, "")
+	f.report.Add(fs)
 	if done, err = cli.Parse(fs, args, usage, p.stdout); done || err != nil {
 		return f, done, err
 	}
+	f.period = 5 * time.Millisecond
+	if fs.Changed("period") {
+		f.period = f.report.Period
+	}
+	f.phases = []phase{{f.port.Label}}
 	return f, false, f.validate(fs)
 }
 
@@ -110,10 +126,33 @@ func (f *sendFlags) validate(fs *pflag.FlagSet) error {
 	case f.period < 0:
 		return cli.Misuse("give a duration such as 5ms, or 0 for back to back", "--period %v is none", f.period)
 	}
+	if err := f.validateReport(fs); err != nil {
+		return err
+	}
 	if err := f.validateLine(); err != nil {
 		return err
 	}
 	return f.validateTimer()
+}
+
+// validateReport keeps the receiver's report flags to runs that receive.
+func (f *sendFlags) validateReport(fs *pflag.FlagSet) error {
+	if err := f.report.Validate(fs); err != nil {
+		return err
+	}
+	for _, name := range []string{"bin", "tick", "tick-phase", "late-by", "csv"} {
+		if fs.Changed(name) && !f.loopback {
+			return cli.Misuse("give it to the receiver, or add --loopback", "--%s is for what arrives, and this run receives nothing", name)
+		}
+	}
+	if f.loopback && f.plain {
+		return cli.Misuse("drop one of them", "--loopback announces nothing anyway, --plain adds nothing")
+	}
+	kind := results.TableKind{Bin: f.report.Bin, Hz: f.report.Tick, Phase: f.report.TickPhase}
+	if err := kind.Validate(); err != nil {
+		return cli.Misuse("give --bin 1ms, or --tick 1024", "%v", err)
+	}
+	return nil
 }
 
 func (f *sendFlags) validateLine() error {

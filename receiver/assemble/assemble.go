@@ -61,6 +61,10 @@ type Assembler struct {
 	pendFlags results.Flags
 	pendStale bool
 
+	loopback bool
+	wrote    []results.LogRow // what a loopback run sent
+	paired   int              // how many of them have arrived or are lost
+
 	last     bool  // the sender said that no run follows
 	nextBy   int64 // instant before which silence means nothing; 0 none
 	lastIvl  int64
@@ -83,6 +87,8 @@ func (a *Assembler) Header(k results.KeyValue) {
 	switch k.Key {
 	case "granted":
 		a.header = append(a.header, parseGrant("receiver", k.Value))
+	case "loopback":
+		a.loopback = true
 	case "port":
 		a.virtual = k.Value == "cable" || strings.HasPrefix(k.Value, "cable:")
 	}
@@ -223,6 +229,10 @@ func (a *Assembler) arrival(at int64, b []byte, f results.Flags) {
 	r.begin(&a.opt)
 	if r.tally.Characters() > 0 {
 		a.lastIvl = at - r.tally.Last()
+	}
+	if a.loopback {
+		a.loopbackArrival(at, b, f)
+		return
 	}
 	r.event(at, b, f)
 	if a.opt.Log == nil {

@@ -67,16 +67,15 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 		if r := a.cur; a.plain(rows, i) {
 			a.total++
 			r.tally.Event(row.Arrived, 1, 0)
-			if b := byte(row.Byte); r.checker.Advance(b, row.Arrived) {
-				r.tally.Place(row.Arrived, r.checker.Pos(), true, false)
-			} else {
-				r.slow(b, row.Arrived, false)
-			}
-			r.prevAt = row.Arrived
+			r.char(byte(row.Byte), row.Arrived, false)
 			continue
 		}
 		if a.cur == nil || a.cur.number != int(row.Run) {
 			a.enter(int(row.Run))
+		}
+		if a.loopback {
+			a.loopbackRow(row)
+			continue
 		}
 		if row.Arrived < 0 || row.Wrote >= 0 {
 			a.flushPayload()

@@ -198,36 +198,43 @@ func (r *run) event(at int64, b []byte, f results.Flags) {
 	if r.checker == nil {
 		return
 	}
-	disturbed := f&results.Disturbed != 0
 	for _, c := range b {
-		if r.checker.Advance(c, at) {
-			r.tally.Place(at, r.checker.Pos(), true, disturbed)
-		} else {
-			r.slow(c, at, disturbed)
-		}
-		r.prevAt = at
+		r.char(c, at, f&results.Disturbed != 0)
 	}
 }
 
+// char takes one character of the last event and gives its place in the
+// sequence, -1 where that is not known.
+func (r *run) char(c byte, at int64, disturbed bool) (place int64) {
+	if r.checker.Advance(c, at) {
+		place = r.checker.Pos()
+		r.tally.Place(at, place, true, disturbed)
+	} else {
+		place = r.slow(c, at, disturbed)
+	}
+	r.prevAt = at
+	return place
+}
+
 // slow takes a character that is not simply the expected one.
-func (r *run) slow(c byte, at int64, disturbed bool) {
+func (r *run) slow(c byte, at int64, disturbed bool) (place int64) {
 	if r.checker.Received() == 0 {
 		r.first = c
 	}
 	r.varied = r.varied || c != r.first
-	switch verdict := r.checker.Feed(c, at); verdict {
-	case protocol.Wrong:
-		return
-	case protocol.Right, protocol.Resumed:
-		now := r.checker.Counts()
-		certain := now.Lost == r.faults.Lost && now.Duplicated == r.faults.Duplicated && now.Extra == r.faults.Extra
-		r.faults = now
-		if verdict == protocol.Resumed {
-			r.tally.Place(r.prevAt, r.checker.Pos()-1, certain, disturbed)
-			certain = true
-		}
-		r.tally.Place(at, r.checker.Pos(), certain, disturbed)
+	verdict := r.checker.Feed(c, at)
+	if verdict == protocol.Wrong {
+		return -1
 	}
+	now := r.checker.Counts()
+	certain := now.Lost == r.faults.Lost && now.Duplicated == r.faults.Duplicated && now.Extra == r.faults.Extra
+	r.faults = now
+	if verdict == protocol.Resumed {
+		r.tally.Place(r.prevAt, r.checker.Pos()-1, certain, disturbed)
+		certain = true
+	}
+	r.tally.Place(at, r.checker.Pos(), certain, disturbed)
+	return r.checker.Pos()
 }
 
 // finish turns the run into data.
@@ -238,6 +245,10 @@ func (r *run) finish(o *Options) results.Run {
 		r.data.Period.AnnouncedNS = &r.period
 	}
 	r.judge()
+	if r.data.Path != nil && r.cycle(o).Length == 1 && (r.data.Lost == nil || *r.data.Lost > 0) {
+		r.data.Path = nil
+		r.warn("characters were lost, and a constant character does not tell which: the way from write to arrival is not known")
+	}
 	if r.damaged > 0 {
 		r.warn("%d announcements arrived damaged", r.damaged)
 	}

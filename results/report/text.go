@@ -42,6 +42,12 @@ func (p *printer) run(r *results.Run) {
 	p.characters(r)
 	p.dist("interval", r.Interval)
 	p.dist("lateness", r.Lateness)
+	if r.Path != nil {
+		p.item("self-measured", "sender and receiver share one machine and one clock, whose stalls this cannot see")
+		p.dist("due-woke", &r.Path.DueWoke)
+		p.dist("woke-wrote", &r.Path.WokeWrote)
+		p.dist("wrote-arrived", &r.Path.WroteArrived)
+	}
 	p.late(r)
 	p.period(r)
 	p.granted(r)
@@ -57,7 +63,7 @@ func (p *printer) run(r *results.Run) {
 
 // item writes a figure under its name, in one column down the page.
 func (p *printer) item(name, format string, a ...any) {
-	p.line("  %-11s "+format, append([]any{name}, a...)...)
+	p.line("  %-13s "+format, append([]any{name}, a...)...)
 }
 
 // table writes the counts in the form of 1998.

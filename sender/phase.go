@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"serialtiming/internal/cli"
+	"serialtiming/internal/realtime"
+	"serialtiming/internal/serialport"
+	"serialtiming/protocol"
+	"serialtiming/receiver/assemble"
+	"serialtiming/results"
+	"serialtiming/sender/pace"
+)
+
+// phase sends one run: announce, stream, announce.
+func (s *session) phase(ctx context.Context, i int) error {
+	msg := s.announcement(i)
+	if s.flags.loopback {
+		s.assembler.BeginLoopback(assemble.Opening(msg))
+	} else {
+		s.assembler.Begin(assemble.Opening(msg))
+	}
+	if s.announces() {
+		if err := s.announce(msg); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.sent = 0
+	s.stream.begin(s.pace())
+	end := s.follow(ctx)
+	s.remark(end.result)
+
+	after := closing(msg, end.result, s.lateness(), end.usage)
+	after.Last = i == len(s.flags.phases)-1 || ctx.Err() != nil
+	failed := s.settle(after, end.err)
+	s.finish(after, s.reason(ctx, end.err))
+	return failed
+}
+
+// announces says whether frames go over the wire.
+func (s *session) announces() bool { return !s.flags.plain && !s.flags.loopback }
+
+// pace is what the hot loop is told.
+func (s *session) pace() pace.Config {
+	f := &s.flags
+	payload := make([]byte, f.cycle.Length)
+	for i := range payload {
+		payload[i] = f.cycle.Char(int64(i))
+	}
+	return pace.Config{
+		Period: f.period, Count: f.count, Duration: f.duration, Kind: f.kind, CatchUp: f.policy,
+		Payload: payload, Stop: &s.stop,
+	}
+}
+
+// settle ends a run on the wire; failed is what ended the stream.
+func (s *session) settle(after protocol.Announcement, failed error) error {
+	switch {
+	case failed != nil:
+		if cli.HintOf(failed) != "" {
+			return failed
+		}
+		return serialport.Fault(s.port, "write to", failed)
+	case s.announces():
+		return s.announce(after)
+	}
+	if s.flags.loopback {
+		s.awaitEcho()
+	}
+	return s.port.Drain()
+}
+
+// finish closes the run in the report and the log.
+func (s *session) finish(after protocol.Announcement, reason string) {
+	if s.flags.loopback {
+		s.drain()
+		s.drain() // what the first one held back
+		s.assembler.EndLoopback(assemble.Closing(after), reason)
+		return
+	}
+	s.assembler.End(assemble.Closing(after), reason)
+}
+
+func (s *session) reason(ctx context.Context, failed error) string {
+	switch {
+	case failed != nil:
+		return assemble.ReasonGone
+	case ctx.Err() != nil:
+		return assemble.ReasonInterrupt
+	case s.flags.duration > 0:
+		return assemble.ReasonDuration
+	}
+	return assemble.ReasonCount
+}
+
+// awaitEcho gives the last characters of a loopback time to come back.
+func (s *session) awaitEcho() {
+	quiet := protocol.Quiet(s.flags.line.CharTime(s.flags.port.Baud))
+	for end := time.Now().Add(quiet); time.Now().Before(end); {
+		time.Sleep(pollEvery)
+		s.drain()
+	}
+}
+
+// follow takes the records while the stream runs.
+func (s *session) follow(ctx context.Context) paced {
+	live := cli.NewLive(s.voice, s.stderr)
+	defer live.Done()
+	started := time.Now()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	interrupted := ctx.Done()
+	for {
+		select {
+		case <-interrupted:
+			s.stop.Store(true)
+			interrupted = nil
+		case end := <-s.stream.result:
+			s.drain()
+			return end
+		case <-tick.C:
+		}
+		s.drain()
+		s.log.Tick()
+		live.Draw(func() string { return s.liveLine(time.Since(started)) })
+	}
+}
+
+// drain hands the records to the assembler, and what came back.
+func (s *session) drain() {
+	events, lost := s.echo.take(s.zero)
+	for r := s.stream.ring.Peek(); r != nil; r = s.stream.ring.Peek() {
+		row := results.LogRow{
+			Run: int32(s.assembler.Number()), Seq: r.Seq, Due: int64(r.Due.Sub(s.zero)), Woke: int64(r.Woke.Sub(s.zero)),
+			Wrote: int64(r.Wrote.Sub(s.zero)), Arrived: -1, Byte: int16(r.Byte), Batch: 1,
+		}
+		if s.flags.loopback {
+			s.assembler.Wrote(row)
+		} else {
+			s.assembler.Sent(row)
+		}
+		s.sent = r.Seq + 1
+		s.stream.ring.Advance()
+	}
+	for _, ev := range events {
+		s.assembler.Event(ev)
+	}
+	if lost > 0 {
+		s.voice.Warn("%d characters came back faster than they could be stored", lost)
+	}
+}
+
+// remark says what the hot loop had to do that the figures do not show.
+func (s *session) remark(r pace.Result) {
+	if r.RecordsDropped > 0 {
+		s.voice.Warn("%d characters were sent but not recorded: the log and the figures of the sender lack them", r.RecordsDropped)
+	}
+	if r.GaveWay > 0 {
+		s.voice.Warn("the stream gave way %d times to the rest of the program, which had stood still for half a second", r.GaveWay)
+		s.voice.Hint("give the machine a second processor, or use a longer --period")
+	}
+}
+
+// lateness is what goes into the closing announcement; nil without a schedule.
+func (s *session) lateness() *protocol.Lateness {
+	d := s.assembler.Lateness()
+	if d == nil || d.Max == nil {
+		return nil
+	}
+	l := &protocol.Lateness{Max: *d.Max, P50: *d.Max, P99: *d.Max}
+	if d.P50 != nil {
+		l.P50 = *d.P50
+	}
+	if d.P99 != nil {
+		l.P99 = *d.P99
+	}
+	return l
+}
+
+// closing turns the announcement into the one behind the run.
+func closing(a protocol.Announcement, r pace.Result, late *protocol.Lateness, c realtime.Counters) protocol.Announcement {
+	a.Kind, a.Sent, a.Missed, a.Lateness = protocol.After, r.Sent, r.Missed, late
+	number := func(key string, v int64) protocol.Pair { return protocol.Pair{Key: key, Value: fmt.Sprint(v)} }
+	a.Extra = append(a.Extra[:len(a.Extra):len(a.Extra)],
+		number("sender_gc", c.GC), number("sender_page_faults", c.PageFaults),
+		number("sender_involuntary_switches", c.InvoluntarySwitches))
+	return a
+}
+
+func (s *session) liveLine(elapsed time.Duration) string {
+	total := s.flags.duration
+	if s.flags.count > 0 {
+		total = time.Duration(s.flags.count) * s.flags.period
+	}
+	line := elapsed.Round(time.Second).String()
+	if total > 0 {
+		line += " of " + total.Round(time.Second).String()
+	}
+	line += fmt.Sprintf("  %d characters", s.sent)
+	if d := s.assembler.Lateness(); d != nil && d.Max != nil && d.Mean != nil {
+		line += fmt.Sprintf("  late mean %.3f  max %.3f ms", *d.Mean/1e6, float64(*d.Max)/1e6)
+	}
+	return line
+}
