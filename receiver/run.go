@@ -48,7 +48,7 @@ func (p *program) receive(ctx context.Context, args []string) (int, error) {
 		return 0, failed
 	}
 	kind := "port"
-	if s.port.Info().Virtual {
+	if serialport.IsCable(f.port.Port) {
 		kind = "cable"
 	}
 	r := results.NewReport(results.Source{Kind: kind, Class: "character", QuantumNS: 1}, runs)
@@ -226,7 +226,7 @@ func (s *session) capture(ctx context.Context) ([]results.Run, error) {
 func (s *session) verdict(gone error) error {
 	logErr := s.log.Close()
 	// A sender that announces nothing ends by closing its end of the cable.
-	ended := s.assembler.Last() || s.port.Info().Virtual && s.assembler.Total() > 0 && !s.assembler.Announced()
+	ended := s.assembler.Last() || serialport.IsCable(s.flags.port.Port) && s.assembler.Total() > 0 && !s.assembler.Announced()
 	if gone != nil && !ended {
 		if fault := (*serialport.Error)(nil); !errors.As(gone, &fault) {
 			gone = serialport.Fault(s.port, "read", cause(gone))

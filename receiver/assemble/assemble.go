@@ -8,7 +8,6 @@ package assemble
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"serialtiming/protocol"
@@ -89,8 +88,8 @@ func (a *Assembler) Header(k results.KeyValue) {
 		a.header = append(a.header, parseGrant("receiver", k.Value))
 	case "loopback":
 		a.loopback = true
-	case "port":
-		a.virtual = k.Value == "cable" || strings.HasPrefix(k.Value, "cable:")
+	case "driver":
+		a.virtual = k.Value == "pty" || k.Value == "pipe"
 	}
 }
 
@@ -368,7 +367,7 @@ func (a *Assembler) keep() {
 	r.data.Noise, a.noise = a.noise, 0
 	r.data.Granted = append(r.data.Granted, a.header...)
 	if a.virtual {
-		r.warn("the virtual cable has no UART and no line speed: its timing is that of the kernel's pseudo-terminals")
+		r.warn("a virtual cable has no UART and no line speed: this is the timing of the kernel's pseudo-terminals or pipes")
 	}
 	a.done = append(a.done, r.finish(&a.opt))
 }
