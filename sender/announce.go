@@ -19,6 +19,9 @@ func (s *session) announcement(i int) protocol.Announcement {
 		Timer: string(f.kind), CatchUp: string(f.policy),
 		Extra: []protocol.Pair{{Key: "call", Value: s.call()}},
 	}
+	if text := f.phases[i].load.Text; text != "" {
+		a.Extra = append(a.Extra, protocol.Pair{Key: "load", Value: text})
+	}
 	for _, g := range s.grants {
 		a.Granted = append(a.Granted, protocol.Grant{Item: g.Item, Asked: g.Asked, Got: g.Got, Why: g.Why})
 	}

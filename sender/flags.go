@@ -12,6 +12,7 @@ import (
 	"serialtiming/internal/wait"
 	"serialtiming/protocol"
 	"serialtiming/results"
+	"serialtiming/sender/load"
 	"serialtiming/sender/pace"
 )
 
@@ -47,6 +48,11 @@ Timing:
   --cpu N              keep the stream on one processor
   --require-realtime   fail where real time is not granted
 
+Phases (one labelled run a load, one after the other):
+  --load LABEL=SPEC    a command line, @none, @threads:N[:low|normal|high],
+                       @memory:WORKERSxSIZE or @disk:DIR[:SIZE[:RECORD]]; repeatable
+  --settle D           time between the start of a load and the first character (2s)
+
 Report:
   --log FILE           write the sender's log: due, woke, wrote of every character
   --json FILE          the sender's own report as JSON; - is stdout
@@ -74,13 +80,36 @@ type sendFlags struct {
 	policy   pace.Policy
 	force    bool
 	loopback bool
+	loads    []string
+	settle   time.Duration
 	report   cli.ReportFlags
 	phases   []phase
 }
 
-// phase is one run of several: its label.
+// phase is one run of several: its label, and the load beside it.
 type phase struct {
 	label string
+	load  load.Spec
+}
+
+// plan makes the phases: one without --load, else one a load, for which
+// --label is a prefix.
+func (f *sendFlags) plan() error {
+	specs, err := load.ParseAll(f.loads)
+	if err != nil {
+		return cli.Misuse(`write --load "LABEL=COMMAND", or LABEL=@none, @threads:N, @memory:WORKERSxSIZE, @disk:DIR`, "%v", err)
+	}
+	if len(specs) == 0 {
+		f.phases = []phase{{label: f.port.Label}}
+	}
+	for _, s := range specs {
+		label := s.Label
+		if f.port.Label != "" {
+			label = f.port.Label + ": " + label
+		}
+		f.phases = append(f.phases, phase{label, s})
+	}
+	return nil
 }
 
 func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
@@ -94,6 +123,8 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 	fs.StringVar(&f.catchUp, "catch-up", "", "")
 	fs.BoolVar(&f.force, "force", false, "")
 	fs.BoolVar(&f.loopback, "loopback", false, "")
+	fs.StringArrayVar(&f.loads, "load", nil, "")
+	fs.DurationVar(&f.settle, "settle", 2*time.Second, "")
 	f.report.Add(fs)
 	if done, err = cli.Parse(fs, args, usage, p.stdout); done || err != nil {
 		return f, done, err
@@ -102,7 +133,9 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 	if fs.Changed("period") {
 		f.period = f.report.Period
 	}
-	f.phases = []phase{{f.port.Label}}
+	if len(f.loads) == 0 && !fs.Changed("settle") {
+		f.settle = 0
+	}
 	return f, false, f.validate(fs)
 }
 
@@ -123,8 +156,15 @@ func (f *sendFlags) validate(fs *pflag.FlagSet) error {
 		return cli.Misuse("give a number of characters from 1", "--count %d sends nothing", f.count)
 	case fs.Changed("duration") && f.duration <= 0:
 		return cli.Misuse("give a duration such as 20s", "--duration %v is none", f.duration)
+	case f.settle < 0:
+		return cli.Misuse("give a duration such as 2s", "--settle %v is none", f.settle)
+	case len(f.loads) > 1 && f.plain:
+		return cli.Misuse("drop --plain, or send one load at a time", "--plain announces nothing, so the receiver could not tell the phases apart")
 	case f.period < 0:
 		return cli.Misuse("give a duration such as 5ms, or 0 for back to back", "--period %v is none", f.period)
+	}
+	if err := f.plan(); err != nil {
+		return err
 	}
 	if err := f.validateReport(fs); err != nil {
 		return err

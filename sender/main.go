@@ -10,9 +10,14 @@ import (
 	"os"
 
 	"serialtiming/internal/cli"
+	"serialtiming/sender/load"
 )
 
 func main() {
+	// A load is this binary again, in a process of its own.
+	if handled, status := load.Child(os.Args[1:]); handled {
+		os.Exit(status)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -11,11 +11,21 @@ import (
 	"serialtiming/protocol"
 	"serialtiming/receiver/assemble"
 	"serialtiming/results"
+	"serialtiming/sender/load"
 	"serialtiming/sender/pace"
 )
 
-// phase sends one run: announce, stream, announce.
-func (s *session) phase(ctx context.Context, i int) error {
+// phase sends one run beside its load: announce, stream, announce.
+func (s *session) phase(ctx context.Context, i int) (err error) {
+	beside, err := s.startLoad(ctx, i)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := beside.Stop(); err == nil {
+			err = stopped
+		}
+	}()
 	msg := s.announcement(i)
 	if s.flags.loopback {
 		s.assembler.BeginLoopback(assemble.Opening(msg))
@@ -36,10 +46,56 @@ func (s *session) phase(ctx context.Context, i int) error {
 	s.remark(end.result)
 
 	after := closing(msg, end.result, s.lateness(), end.usage)
+	after.Extra = append(after.Extra, s.loadRemarks(beside)...)
 	after.Last = i == len(s.flags.phases)-1 || ctx.Err() != nil
+	if !after.Last {
+		after.NextMS = (s.flags.settle + loadStart).Milliseconds()
+	}
 	failed := s.settle(after, end.err)
 	s.finish(after, s.reason(ctx, end.err))
 	return failed
+}
+
+// loadStart is how long a load may take to come up before the receiver wonders.
+const loadStart = 5 * time.Second
+
+// startLoad starts the phase's load and gives it time to settle. Meanwhile a
+// person can do by hand what no command does.
+func (s *session) startLoad(ctx context.Context, i int) (*load.Load, error) {
+	p := &s.flags.phases[i]
+	if len(s.flags.loads) > 0 {
+		s.voice.Say("phase %d of %d in %v: %s", i+1, len(s.flags.phases), s.flags.settle, results.OneLine(p.label))
+	}
+	beside, err := load.Start(ctx, p.load)
+	if err != nil {
+		return nil, cli.WithHint(fmt.Errorf("the load %s did not start: %w", p.load.Text, err), "try its command by itself, or drop this --load")
+	}
+	select {
+	case <-ctx.Done():
+		beside.Stop()
+		return nil, ctx.Err()
+	case <-time.After(s.flags.settle):
+	}
+	return beside, nil
+}
+
+// loadRemarks are what the load has to say of itself.
+func (s *session) loadRemarks(l *load.Load) (extra []protocol.Pair) {
+	for _, n := range l.Notes() {
+		s.voice.Warn("load %s: %s", l.Spec().Label, n)
+		extra = append(extra, protocol.Pair{Key: "load_note", Value: n})
+	}
+	select {
+	case <-l.Done():
+		why := "it ended by itself"
+		if err := l.Err(); err != nil {
+			why = err.Error()
+		}
+		s.voice.Warn("load %s ended before the run did: %s", l.Spec().Label, why)
+		extra = append(extra, protocol.Pair{Key: "load_ended", Value: why})
+	default:
+	}
+	return extra
 }
 
 // announces says whether frames go over the wire.

@@ -97,6 +97,11 @@ func (r *run) setEnd(k results.KeyValue) {
 	switch {
 	case k.Key == "reason":
 		r.reason = k.Value
+	case k.Key == "load_ended":
+		r.data.Findings = append(r.data.Findings, results.Finding{Code: "load-ended",
+			Text: "the load ended before the run did: " + results.OneLine(k.Value)})
+	case k.Key == "load_note":
+		r.warn("load: %s", results.OneLine(k.Value))
 	case !number:
 	case k.Key == "sent":
 		r.data.Sent = &v

@@ -1,0 +1,259 @@
+// Package load puts a load on the machine while a stream runs: a command, or
+// one that is built in and needs nothing installed.
+//
+// It promises: a load never works inside the sender. It runs in a process of
+// its own under a supervisor, which is this binary again with a hidden first
+// word ([Child]); the supervisor ends everything that the load has started and
+// deletes its files when [Load.Stop] is called or the sender ends, however it
+// ends, since it then sees its pipe close. What is built in is what its name
+// says: 400 threads are 400 threads of the system. A load that ends by itself
+// closes [Load.Done]; whoever measures makes that a finding.
+//
+// On Linux the supervisor also takes in what left its group or its session (it
+// is the subreaper), on Windows the load is a job, which the system ends with
+// its last handle. On the other systems a descendant that makes itself a new
+// session escapes.
+package load
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Load is a running load.
+type Load struct {
+	spec  Spec
+	cmd   *exec.Cmd
+	lease io.Closer // the supervisor lives as long as this pipe is open
+	ready chan struct{}
+	done  chan struct{}
+
+	mu      sync.Mutex
+	stopped bool
+	ended   string   // what the supervisor said of the end
+	began   bool     // the load has said that it works
+	notes   []string // what it could not do as asked
+	tail    []string // the last lines of its stderr
+	flood   int64    // bytes of stderr that were thrown away
+}
+
+const (
+	startLimit = 60 * time.Second // 400 threads on one processor take their time
+	stopLimit  = 20 * time.Second
+	// atOnce is how soon a command has to fail to count as not started: the
+	// shell tells only then that there is no such program.
+	atOnce = 150 * time.Millisecond
+)
+
+// Start starts a load and returns when it works: when all its threads run, its
+// memory is taken, its first record written, its command started. ctx bounds
+// that wait only. Its error says why the load did not start, with what it
+// wrote to stderr.
+func Start(ctx context.Context, s Spec) (*Load, error) {
+	l := &Load{spec: s, ready: make(chan struct{}), done: make(chan struct{})}
+	if s.Kind == None {
+		close(l.ready)
+		return l, nil
+	}
+	if err := l.launch(); err != nil {
+		return nil, fmt.Errorf("load %q did not start: %w", s.Label, err)
+	}
+	if err := l.await(ctx); err != nil {
+		l.Stop()
+		return nil, fmt.Errorf("load %q did not start: %w", s.Label, err)
+	}
+	return l, nil
+}
+
+// launch starts the supervisor.
+func (l *Load) launch() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if l.spec.Kind == Disk { // the supervisor may be told of it from another folder
+		if l.spec.Dir, err = filepath.Abs(l.spec.Dir); err != nil {
+			return err
+		}
+	}
+	task, err := json.Marshal(l.spec)
+	if err != nil {
+		return err
+	}
+	l.cmd = exec.Command(exe, childWord, roleSupervise, string(task))
+	l.cmd.SysProcAttr = detached()
+	stdin, err := l.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := l.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := l.cmd.Start(); err != nil {
+		return err
+	}
+	l.lease = stdin
+	go l.listen(stdout)
+	return nil
+}
+
+// listen takes what the supervisor says until it ends.
+func (l *Load) listen(r io.Reader) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
+	for lines.Scan() {
+		var m message
+		if json.Unmarshal(lines.Bytes(), &m) == nil {
+			l.take(m)
+		}
+	}
+	io.Copy(io.Discard, r)
+	l.cmd.Wait()
+	l.mu.Lock()
+	if l.ended == "" {
+		l.ended = "its supervisor was ended from outside"
+	}
+	l.mu.Unlock()
+	close(l.done)
+}
+
+func (l *Load) take(m message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch m.Kind {
+	case sayReady:
+		if !l.began {
+			l.began = true
+			close(l.ready)
+		}
+	case sayNote:
+		l.notes = append(l.notes, m.Text)
+	case sayEnded:
+		l.ended, l.tail, l.flood = m.Text, m.Tail, m.Dropped
+	}
+}
+
+// await waits until the load works.
+func (l *Load) await(ctx context.Context) error {
+	limit := time.NewTimer(startLimit)
+	defer limit.Stop()
+	select {
+	case <-l.ready:
+	case <-l.done:
+		return l.reason()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-limit.C:
+		return fmt.Errorf("it was not ready within %v", startLimit)
+	}
+	if l.spec.Kind != Command {
+		return nil
+	}
+	select {
+	case <-l.done:
+		if err := l.reason(); errors.Is(err, errNoCommand) {
+			return err
+		}
+	case <-ctx.Done():
+	case <-time.After(atOnce):
+	}
+	return nil
+}
+
+// errNoCommand is the shell's answer to a command that it cannot start.
+var errNoCommand = errors.New("the shell cannot start the command")
+
+// reason makes an error of what the supervisor said, and of the last lines of
+// stderr.
+func (l *Load) reason() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := l.ended
+	if len(l.tail) > 0 {
+		text += ": " + strings.Join(l.tail, " | ")
+	}
+	if l.spec.Kind == Command && noSuchCommand(l.ended) {
+		return fmt.Errorf("%w: %s", errNoCommand, text)
+	}
+	return errors.New(text)
+}
+
+// Spec gives what was asked for.
+func (l *Load) Spec() Spec { return l.spec }
+
+// Done is closed when the load has ended with all that it started, by itself
+// or by [Load.Stop]. @none never ends by itself.
+func (l *Load) Done() <-chan struct{} { return l.done }
+
+// Err says why the load ended by itself, nil while it runs and when Stop ended
+// it.
+func (l *Load) Err() error {
+	select {
+	case <-l.done:
+	default:
+		return nil
+	}
+	l.mu.Lock()
+	stopped := l.stopped
+	l.mu.Unlock()
+	if stopped {
+		return nil
+	}
+	return l.reason()
+}
+
+// Notes says what the load could not do as asked, one sentence each, and what
+// it has to say about itself ("the file stopped growing at …").
+func (l *Load) Notes() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.notes...)
+}
+
+// Stderr gives the last lines that a command wrote to stderr, and how many
+// bytes before them were thrown away. It knows them once the load has ended.
+func (l *Load) Stderr() (tail []string, dropped int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.tail...), l.flood
+}
+
+// Stop ends the load, all that it started, and deletes its files. It returns
+// when that is done; the error says that the supervisor did not manage it. To
+// call it again is harmless.
+func (l *Load) Stop() error {
+	l.mu.Lock()
+	again := l.stopped
+	select {
+	case <-l.done: // it ended by itself: Err keeps saying so
+	default:
+		l.stopped = true
+	}
+	l.mu.Unlock()
+	if l.lease == nil {
+		if !again {
+			close(l.done)
+		}
+		return nil
+	}
+	l.lease.Close()
+	select {
+	case <-l.done:
+		return nil
+	case <-time.After(stopLimit):
+	}
+	l.cmd.Process.Kill()
+	<-l.done
+	return fmt.Errorf("load %q did not end within %v: its supervisor was killed", l.spec.Label, stopLimit)
+}

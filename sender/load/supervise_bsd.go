@@ -1,0 +1,15 @@
+//go:build darwin || freebsd || openbsd
+
+package load
+
+import "syscall"
+
+// adopts: there is no subreaper that this package uses here. The load is its
+// first process's group; what leaves the group escapes.
+const adopts = false
+
+func adopt() {}
+
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func descendants(int) ([]int, bool) { return nil, false }
