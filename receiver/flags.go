@@ -33,6 +33,7 @@ Capture:
   --count N            stop after N characters
   --duration D         stop after D (10s, 1m30s)
   --idle D             stop after so much silence behind the last character (5s)
+  --warmup D           measure the receiver's own floor for so long first (2s)
   --log FILE           write the run log
   --priority P         realtime[:N], high, normal, low (realtime)
   --cpu N              keep the capture on one processor
@@ -59,6 +60,7 @@ type captureFlags struct {
 	count    int64
 	duration time.Duration
 	idle     time.Duration
+	warmup   time.Duration
 	report   cli.ReportFlags
 }
 
@@ -68,6 +70,7 @@ func parseCapture(p *program, args []string) (f captureFlags, done bool, err err
 	fs.Int64Var(&f.count, "count", 0, "")
 	fs.DurationVar(&f.duration, "duration", 0, "")
 	fs.DurationVar(&f.idle, "idle", 5*time.Second, "")
+	fs.DurationVar(&f.warmup, "warmup", 2*time.Second, "")
 	f.report.Add(fs)
 	if done, err = cli.Parse(fs, args, usage, p.stdout); done || err != nil {
 		return f, done, err
@@ -92,6 +95,8 @@ func (f *captureFlags) validate(fs *pflag.FlagSet) error {
 		return cli.Misuse("give a number of characters from 1", "--count %d counts nothing", f.count)
 	case fs.Changed("duration") && f.duration <= 0:
 		return cli.Misuse("give a duration such as 30s", "--duration %v is none", f.duration)
+	case f.warmup < 0 || f.warmup > time.Minute:
+		return cli.Misuse("give a duration from 0 to 1m; 0 leaves the floor unknown", "--warmup %v makes no sense", f.warmup)
 	case f.idle <= 0:
 		return cli.Misuse("give a duration such as 5s", "--idle %v is none", f.idle)
 	}

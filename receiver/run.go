@@ -17,6 +17,7 @@ import (
 	"serialtiming/internal/serialport"
 	"serialtiming/receiver/assemble"
 	"serialtiming/receiver/capture"
+	"serialtiming/receiver/watch"
 	"serialtiming/results"
 	"serialtiming/results/report"
 )
@@ -24,6 +25,10 @@ import (
 const (
 	pollEvery = 20 * time.Millisecond
 	hintAfter = 5 * time.Second // of silence from the start
+
+	// stallAtLeast is what the receiver must be held up for to call an
+	// interval disturbed, whatever its floor.
+	stallAtLeast = 200 * time.Microsecond
 )
 
 // receive captures from a port and reports.
@@ -80,18 +85,16 @@ type session struct {
 	assembler *assemble.Assembler
 	reader    *capture.Reader
 	stop      atomic.Bool
-	result    chan captured
+	thread    *thread
+	floor     watch.Floor
+	watch     *watch.Watch
+	held      held
 	dropped   int64
-	usage     realtime.Counters
+	usage     counted
 	counters  serialport.Counters
 	counting  bool
 
 	hinted, wrongHinted bool
-}
-
-type captured struct {
-	result capture.Result
-	err    error
 }
 
 // open opens everything, in the order in which a fault costs least: the log,
@@ -101,36 +104,79 @@ func (s *session) open(ctx context.Context) error {
 	if s.log, err = assemble.CreateLog(s.flags.port.Log, results.ReceiverColumns, s.voice); err != nil {
 		return err
 	}
-	l := s.flags.line
-	port, err := serialport.OpenContext(ctx, s.flags.port.Port, s.flags.port.Config(s.voice, l.Data, l.Parity, l.Stop))
+	cable := serialport.IsCable(s.flags.port.Port)
+	if !cable {
+		if err := s.openPort(ctx); err != nil {
+			return err
+		}
+	}
+	if s.realtime, err = realtime.Prepare(s.flags.port.Request(1 + watch.Threads)); err != nil {
+		return err
+	}
+	s.thread = startThread(s.realtime)
+	if err := s.warmUp(ctx, cable); err != nil {
+		return err
+	}
+	if cable { // only now may the other end come: nothing piles up
+		err = s.openPort(ctx)
+	} else {
+		err = s.port.Flush()
+	}
 	if err != nil {
 		return err
 	}
-	s.port = port
+	grants := append(s.realtime.Grants(), s.thread.grants...)
+	grants = append(grants, cli.Settled(s.voice, s.port.Info())...)
+	if err := s.flags.port.Grants(s.voice, grants); err != nil {
+		return err
+	}
 	ring := capture.NewRing(0)
 	s.reader = capture.NewReader(ring)
-	if s.realtime, err = realtime.Prepare(s.flags.port.Request(1)); err != nil {
-		return err
-	}
-	s.result = make(chan captured, 1)
-	granted, begin := make(chan []realtime.Grant), make(chan bool)
-	go func() {
-		granted <- s.realtime.LockThread()
-		if !<-begin {
-			return
-		}
-		r, err := capture.Run(capture.Config{Port: s.port, Ring: ring, Stop: &s.stop})
-		s.result <- captured{r, err}
-	}()
-	grants := append(s.realtime.Grants(), <-granted...)
-	grants = append(grants, cli.Settled(s.voice, port.Info())...)
-	if err := s.flags.port.Grants(s.voice, grants); err != nil {
-		begin <- false
-		return err
-	}
 	s.begin(grants)
-	begin <- true
+	s.thread.begin(capture.Config{Port: s.port, Ring: ring, Stop: &s.stop})
 	return nil
+}
+
+func (s *session) openPort(ctx context.Context) (err error) {
+	s.port, err = serialport.OpenContext(ctx, s.flags.port.Port, s.config())
+	return err
+}
+
+func (s *session) config() serialport.Config {
+	l := s.flags.line
+	return s.flags.port.Config(s.voice, l.Data, l.Parity, l.Stop)
+}
+
+// warmUp measures the floor on the thread that will stamp.
+func (s *session) warmUp(ctx context.Context, cable bool) (err error) {
+	if s.flags.warmup == 0 {
+		return nil
+	}
+	ended := make(chan bool)
+	defer close(ended)
+	var stop atomic.Bool
+	go func() {
+		select {
+		case <-ctx.Done():
+			stop.Store(true)
+		case <-ended:
+		}
+	}()
+	s.thread.do(func() {
+		if cable {
+			s.floor, err = watch.Cable(s.config(), s.flags.warmup, &stop)
+		} else {
+			s.floor, err = watch.Wake(s.flags.warmup, &stop)
+		}
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.voice.Warn("the floor of this receiver is not known: %v", err)
+		err = nil
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
 }
 
 // begin makes the assembler and writes the log's header; the capture starts
@@ -141,7 +187,7 @@ func (s *session) begin(grants []realtime.Grant) {
 		Quantum: 1, Limit: s.flags.count, CharTime: s.flags.line.CharTime(s.flags.port.Baud),
 		Label: s.flags.port.Label, Log: s.log.Writer(), Usage: s.closing, Wall: time.Now,
 	})
-	s.usage, _ = realtime.Usage()
+	s.usage = s.thread.usage()
 	if c, err := serialport.ReadCounters(s.port); err == nil {
 		s.counters, s.counting = c, true
 	}
@@ -151,10 +197,32 @@ func (s *session) begin(grants []realtime.Grant) {
 		results.KeyValue{Key: "line", Value: s.flags.line.String()}) {
 		s.assembler.Header(k)
 	}
+	for _, k := range floorItems(s.floor) {
+		s.assembler.Header(k)
+	}
 	for _, g := range grants {
 		s.assembler.Header(results.KeyValue{Key: "granted",
 			Value: assemble.FormatGrant(results.Granted{Item: g.Item, Asked: g.Asked, Got: g.Got, Why: g.Why})})
 	}
+}
+
+// floorItems are what the log says of the floor.
+func floorItems(f watch.Floor) (items []results.KeyValue) {
+	add := func(key string, v int64) {
+		items = append(items, results.KeyValue{Key: key, Value: strconv.FormatInt(v, 10)})
+	}
+	if f.By == "" {
+		return nil
+	}
+	add("clock_step_ns", int64(f.ClockStep))
+	add("clock_cost_ns", int64(f.ClockCost))
+	if f.Known {
+		add("latency_p50_ns", f.P50)
+		add("latency_p99_ns", f.P99)
+		add("floor_ns", f.NS)
+		items = append(items, results.KeyValue{Key: "floor_by", Value: fmt.Sprintf("%s, %d samples", f.By, f.Samples)})
+	}
+	return items
 }
 
 // closing gives what this machine knows at the end of a run: what happened to
@@ -164,11 +232,11 @@ func (s *session) closing() []results.KeyValue {
 	add := func(key string, v int64) {
 		items = append(items, results.KeyValue{Key: key, Value: strconv.FormatInt(v, 10)})
 	}
-	now, ok := realtime.Usage()
-	d := now.Sub(s.usage)
+	now := s.thread.usage()
+	d := now.Counters.Sub(s.usage.Counters)
 	s.usage = now
 	add("gc", d.GC)
-	if ok {
+	if now.known {
 		add("page_faults", d.PageFaults)
 		add("involuntary_switches", d.InvoluntarySwitches)
 	}
@@ -194,16 +262,17 @@ func (s *session) closing() []results.KeyValue {
 func (s *session) capture(ctx context.Context) ([]results.Run, error) {
 	live := cli.NewLive(s.voice, s.stderr)
 	started := time.Now()
-	reason, end := "", captured{}
+	reason := ""
+	limit := max(3*time.Duration(s.floor.NS), stallAtLeast)
+	s.watch = watch.Start(s.realtime, s.thread.observed, limit)
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for reason == "" {
 		select {
 		case <-ctx.Done():
 			reason = assemble.ReasonInterrupt
-		case end = <-s.result:
+		case <-s.thread.ended:
 			reason = assemble.ReasonGone
-			s.result <- end
 		case <-tick.C:
 		}
 		s.drain()
@@ -216,10 +285,12 @@ func (s *session) capture(ctx context.Context) ([]results.Run, error) {
 	}
 	live.Done()
 	s.stop.Store(true)
-	end = <-s.result
+	<-s.thread.ended
+	s.watch.Stop()
 	s.drain()
+	s.drain() // what the first one held back
 	runs := s.assembler.Finish(reason)
-	return runs, s.verdict(end.err)
+	return runs, s.verdict(s.thread.err)
 }
 
 // verdict closes the log and gives the error that the capture ends with.
@@ -245,19 +316,15 @@ func cause(err error) error {
 	return nil
 }
 
-// drain hands what has arrived to the assembler.
+// drain hands what has arrived to the assembler, one call later than it came,
+// so that a stall which it woke from is known by then.
 func (s *session) drain() {
-	any := false
-	for {
-		e, ok := s.reader.Next()
-		if !ok {
-			break
-		}
-		any = true
-		s.dropped += e.Lost
-		s.assembler.Event(results.Event{At: int64(e.Arrived.Sub(s.zero)), Bytes: e.Bytes, Stale: e.Waiting})
+	ready := s.held.take(s.reader, s.watch.Stalls(), s.zero)
+	for _, e := range ready {
+		s.dropped += e.lost
+		s.assembler.Event(e.Event)
 	}
-	if !any {
+	if len(ready) == 0 && s.held.empty() {
 		s.assembler.Idle(int64(clock.Now().Sub(s.zero)))
 	}
 }
@@ -274,7 +341,7 @@ func (s *session) over(started time.Time) string {
 		return assemble.ReasonDuration
 	}
 	since, period, ok := a.QuietSince()
-	if ok && int64(clock.Now().Sub(s.zero))-since > max(int64(s.flags.idle), 3*period) {
+	if ok && s.held.empty() && int64(clock.Now().Sub(s.zero))-since > max(int64(s.flags.idle), 3*period) {
 		return assemble.ReasonIdle
 	}
 	return ""
@@ -303,6 +370,10 @@ func silenceHint(f *captureFlags) string {
 }
 
 func (s *session) close() {
+	s.stop.Store(true)
+	if s.thread != nil {
+		s.thread.close()
+	}
 	if s.port != nil {
 		s.port.Close()
 	}

@@ -94,6 +94,7 @@ type report struct {
 			Over int64
 			Rows [][2]int64
 		}
+		FloorNS  *int64 `json:"floor_ns"`
 		Warnings []string
 	}
 }
@@ -166,6 +167,10 @@ func TestBothEndsOverTheCable(t *testing.T) {
 		t.Errorf("%s", live)
 	}
 
+	if run.FloorNS == nil || *run.FloorNS <= 0 {
+		t.Error("no floor after a warm-up")
+	}
+
 	replay := start(t, "receiver", "replay", log, "--json", "-")
 	if s := replay.wait(); s != 0 {
 		t.Fatalf("replay: status %d: %s", s, replay.stderr.String())
@@ -190,7 +195,7 @@ func TestBackToBackLosesNothing(t *testing.T) {
 		count = "50000"
 	}
 	name := cable(t)
-	receiver := start(t, "receiver", "--port", name, "--json", "-")
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--json", "-")
 	sender := start(t, "sender", "--port", name, "--period", "0", "--count", count)
 	if s := sender.wait(); s != 0 {
 		t.Fatalf("sender: status %d: %s", s, sender.stderr.String())
@@ -210,7 +215,7 @@ func TestInterruptedReceiverReports(t *testing.T) {
 		t.Skip("no SIGINT to another process there")
 	}
 	name, log := cable(t), filepath.Join(t.TempDir(), "run.csv")
-	receiver := start(t, "receiver", "--port", name, "--log", log, "--json", "-")
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--json", "-")
 	sender := start(t, "sender", "--port", name, "--period", "2ms", "--duration", "1m")
 	waitForRows(t, log, 200)
 	receiver.cmd.Process.Signal(os.Interrupt)
@@ -251,7 +256,7 @@ func waitForRows(t *testing.T, log string, n int) {
 
 func TestKilledSender(t *testing.T) {
 	name, log := cable(t), filepath.Join(t.TempDir(), "run.csv")
-	receiver := start(t, "receiver", "--port", name, "--log", log, "--json", "-")
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--json", "-")
 	sender := start(t, "sender", "--port", name, "--period", "2ms", "--duration", "1m")
 	waitForRows(t, log, 200)
 	sender.cmd.Process.Kill()
@@ -270,7 +275,7 @@ func TestKilledSender(t *testing.T) {
 
 func TestKilledReceiverLeavesALogThatReplays(t *testing.T) {
 	name, log := cable(t), filepath.Join(t.TempDir(), "run.csv")
-	receiver := start(t, "receiver", "--port", name, "--log", log)
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log)
 	start(t, "sender", "--port", name, "--period", "2ms", "--duration", "1m")
 	waitForRows(t, log, 200)
 	receiver.cmd.Process.Kill()
@@ -289,7 +294,7 @@ func TestALostDiskDoesNotEndTheCapture(t *testing.T) {
 		t.Skip("no /dev/full here")
 	}
 	name := cable(t)
-	receiver := start(t, "receiver", "--port", name, "--log", "/dev/full", "--json", "-")
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", "/dev/full", "--json", "-")
 	start(t, "sender", "--port", name, "--period", "2ms", "--count", "1000")
 	if s := receiver.wait(); s != 1 || !strings.Contains(receiver.stderr.String(), "the log is not whole") {
 		t.Errorf("status %d: %s", s, receiver.stderr.String())
@@ -301,7 +306,7 @@ func TestALostDiskDoesNotEndTheCapture(t *testing.T) {
 
 func TestEscapeSequencesInALabel(t *testing.T) {
 	name, log := cable(t), filepath.Join(t.TempDir(), "run.csv")
-	receiver := start(t, "receiver", "--port", name, "--log", log)
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log)
 	sender := start(t, "sender", "--port", name, "--period", "2ms", "--count", "20", "--label", "a\x1b[31mred\n1,5,20,1,\n# end 1 sent: 7")
 	if s := receiver.wait(); s != 0 {
 		t.Fatalf("status %d: %s", s, receiver.stderr.String())

@@ -50,7 +50,7 @@ func feed(t *testing.T, to *os.File, from, n int) {
 func TestASenderThatAnnouncesNothing(t *testing.T) {
 	master, name := wire(t)
 	log := filepath.Join(t.TempDir(), "run.csv")
-	p := start(t, "receiver", "--port", name, "--log", log, "--idle", "700ms", "--json", "-")
+	p := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--idle", "700ms", "--json", "-")
 	ready(t, log)
 	feed(t, master, 0, 150)
 	feed(t, master, 155, 150) // five are missing
@@ -67,7 +67,7 @@ func TestASenderThatAnnouncesNothing(t *testing.T) {
 func TestTheReceiverStopsAtItsCount(t *testing.T) {
 	master, name := wire(t)
 	log := filepath.Join(t.TempDir(), "run.csv")
-	p := start(t, "receiver", "--port", name, "--log", log, "--count", "50", "--json", "-")
+	p := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--count", "50", "--json", "-")
 	ready(t, log)
 	feed(t, master, 0, 120)
 	if s := p.wait(); s != 0 {
@@ -80,7 +80,7 @@ func TestTheReceiverStopsAtItsCount(t *testing.T) {
 
 func TestSilenceGetsAHintAndStatusOne(t *testing.T) {
 	_, name := wire(t)
-	p := start(t, "receiver", "--port", name, "--duration", "6s")
+	p := start(t, "receiver", "--warmup", "0s", "--port", name, "--duration", "6s")
 	if s := p.wait(); s != 1 {
 		t.Errorf("status %d", s)
 	}
@@ -98,7 +98,7 @@ func TestSilenceGetsAHintAndStatusOne(t *testing.T) {
 func TestGarbledCharactersGetAHint(t *testing.T) {
 	master, name := wire(t)
 	log := filepath.Join(t.TempDir(), "run.csv")
-	p := start(t, "receiver", "--port", name, "--log", log, "--idle", "700ms", "--json", "-")
+	p := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--idle", "700ms", "--json", "-")
 	ready(t, log)
 	for i := range 200 {
 		master.Write([]byte{byte(0x80 | i*37)})
@@ -118,7 +118,7 @@ func TestGarbledCharactersGetAHint(t *testing.T) {
 func TestAPortThatVanishes(t *testing.T) {
 	master, name := wire(t)
 	log := filepath.Join(t.TempDir(), "run.csv")
-	p := start(t, "receiver", "--port", name, "--log", log, "--json", "-")
+	p := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log, "--json", "-")
 	ready(t, log)
 	feed(t, master, 0, 100)
 	master.Close()

@@ -26,7 +26,7 @@ func TestLiveLine(t *testing.T) {
 	}
 	defer master.Close()
 	pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 60})
-	cmd := exec.Command(filepath.Join(dir, "receiver"), "--port", name)
+	cmd := exec.Command(filepath.Join(dir, "receiver"), "--warmup", "0s", "--port", name)
 	cmd.Stderr = slave
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout

@@ -19,12 +19,14 @@ type Beat struct {
 	count   atomic.Uint32
 	seen    uint32
 	movedAt clock.Instant
+	inVain  bool // gave way, and it did not move since
 	gaveWay int64
 }
 
 const (
 	beatEvery = 100 * time.Millisecond
 	beatLost  = 500 * time.Millisecond
+	beatSleep = 50 * time.Millisecond
 )
 
 // Begin sets the watch to now; the loop's thread calls it before the loop.
@@ -49,19 +51,26 @@ func (b *Beat) Start() (stop func()) {
 }
 
 // Watch takes the last reading of the clock, and gives way when the rest of
-// the program has stood still for half a second.
+// the program has stood still for half a second: first to the program's other
+// goroutines, then, when that was in vain, to the whole machine, for 50 ms of
+// each half second. So a loop that spins on the only processor never hangs the
+// machine for good, whatever the kernel's own limits are set to.
 //
 //go:nosplit
 func (b *Beat) Watch(now clock.Instant) {
 	if n := b.count.Load(); n != b.seen {
-		b.seen, b.movedAt = n, now
+		b.seen, b.movedAt, b.inVain = n, now, false
 		return
 	}
-	if now-b.movedAt > clock.Instant(beatLost) {
-		b.movedAt = now
-		b.gaveWay++
-		giveWay()
+	if now-b.movedAt <= clock.Instant(beatLost) {
+		return
 	}
+	if b.inVain {
+		Pause(beatSleep)
+	}
+	b.movedAt, b.inVain = now, true
+	b.gaveWay++
+	giveWay()
 }
 
 // giveWay is the one place of a hot loop with a stack check.

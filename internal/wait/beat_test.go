@@ -24,12 +24,18 @@ func TestBeatGivesWayOnlyWhenItStandsStill(t *testing.T) {
 		{2*beatLost + 2, true, 1}, // alive again
 		{3*beatLost + 2, false, 1},
 		{3*beatLost + 3, false, 2},
+		{4*beatLost + 4, false, 3}, // in vain: the machine's turn
 	}
 	for _, s := range steps {
 		if s.beats {
 			b.count.Add(1)
 		}
+		inVain, began := b.inVain, clock.Now()
+		before := b.GaveWay()
 		b.Watch(at(s.now))
+		if slept := clock.Now().Sub(began); inVain && b.GaveWay() > before && slept < beatSleep {
+			t.Errorf("at %v: the machine got %v", s.now, slept)
+		}
 		if b.GaveWay() != s.want {
 			t.Errorf("at %v: gave way %d times, want %d", s.now, b.GaveWay(), s.want)
 		}

@@ -34,3 +34,8 @@ func (fd FD) read(*byte, int) (int, Status) { return 0, unsupported }
 func (fd FD) write(*byte, int) (int, Status) { return 0, unsupported }
 
 func (fd FD) nonblock() (func() error, error) { return nil, errors.ErrUnsupported }
+
+// Watched is known on Linux only.
+func (fd FD) Watched() bool { return false }
+
+func nap(d time.Duration) { time.Sleep(d) }

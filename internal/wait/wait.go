@@ -141,9 +141,7 @@ func (w *Waiter) Until(now, due clock.Instant) clock.Instant {
 //go:nosplit
 func (w *Waiter) spin(now, due clock.Instant) clock.Instant {
 	began := now
-	if due > now+clock.Instant(Slice) {
-		due = now + clock.Instant(Slice)
-	}
+	due = min(due, now+clock.Instant(Slice))
 	for now < due {
 		now = clock.Now()
 	}

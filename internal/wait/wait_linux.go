@@ -3,6 +3,7 @@ package wait
 import (
 	"fmt"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -84,9 +85,7 @@ func (w *Waiter) until(now, due clock.Instant) clock.Instant {
 //
 //go:nosplit
 func (w *Waiter) sleepUntil(now, due clock.Instant) clock.Instant {
-	if due > now+clock.Instant(Slice) {
-		due = now + clock.Instant(Slice)
-	}
+	due = min(due, now+clock.Instant(Slice))
 	ts := timespec(int64(due))
 	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
 		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
@@ -97,13 +96,15 @@ func (w *Waiter) sleepUntil(now, due clock.Instant) clock.Instant {
 //
 //go:nosplit
 func (w *Waiter) sleepFor(d clock.Instant) clock.Instant {
-	if d > clock.Instant(Slice) {
-		d = clock.Instant(Slice)
-	}
+	nap(min(time.Duration(d), Slice))
+	return clock.Now()
+}
+
+//go:nosplit
+func nap(d time.Duration) {
 	ts := timespec(int64(d))
 	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0,
 		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
-	return clock.Now()
 }
 
 // expiry waits for the periodic timer with a poll, and reads it before the next

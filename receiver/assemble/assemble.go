@@ -38,6 +38,8 @@ type Options struct {
 	Log   *results.LogWriter        // nil: none
 	Usage func() []results.KeyValue // what closes a run besides the announcement; may be nil
 	Wall  func() time.Time          // nil: runs have no wall-clock time
+
+	floor int64 // of the receiver in ns, 0 unknown; the log's header tells
 }
 
 // Assembler turns arrivals into runs. It is used by one goroutine.
@@ -86,6 +88,8 @@ func (a *Assembler) Header(k results.KeyValue) {
 	switch k.Key {
 	case "granted":
 		a.header = append(a.header, parseGrant("receiver", k.Value))
+	case "floor_ns":
+		a.opt.floor, _ = strconv.ParseInt(k.Value, 10, 64)
 	case "loopback":
 		a.loopback = true
 	case "driver":

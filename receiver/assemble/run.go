@@ -161,7 +161,7 @@ func (r *run) begin(o *Options) {
 		return
 	}
 	t := results.TallyOptions{
-		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked,
+		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked, FloorNS: o.floor,
 		Announced: r.period, PeriodNS: r.period, Grid: keepsGrid(r.timer, r.catchUp),
 	}
 	if o.Period > 0 {
@@ -246,6 +246,9 @@ func (r *run) slow(c byte, at int64, disturbed bool) (place int64) {
 func (r *run) finish(o *Options) results.Run {
 	r.begin(o)
 	r.tally.Fill(&r.data)
+	if o.floor > 0 {
+		r.data.FloorNS = &o.floor
+	}
 	if r.hasPeriod {
 		r.data.Period.AnnouncedNS = &r.period
 	}

@@ -70,6 +70,9 @@ func (v *supervisor) run() error {
 	if err != nil {
 		return err
 	}
+	if v.spec.Kind == Threads {
+		hurry()
+	}
 	drained := drain(stderr, &v.errs)
 	heard := v.listen()
 	text := ""

@@ -21,3 +21,10 @@ func diskFree(string) (free, total int64, err error) { return 0, 0, errors.ErrUn
 func preferKill() {}
 
 func memoryFree() (int64, bool) { return 0, false }
+
+type gate struct{}
+
+func newGate() (*gate, error) { return nil, errors.ErrUnsupported }
+
+func (g *gate) wait() {}
+func (g *gate) open() {}

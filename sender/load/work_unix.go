@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,13 +42,34 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
 
-// setPriority sets the nice value: of this thread on Linux, elsewhere of the
-// whole process.
+// setPriority sets the nice value of the process, which is alone in its group:
+// of all its threads, and so of those that they start. (On Linux the call for
+// a process would set one thread only.)
 func setPriority(word string) error {
 	nice := map[string]int{"low": niceStep, "normal": 0, "high": -niceStep}[word]
-	return unix.Setpriority(unix.PRIO_PROCESS, 0, nice)
+	return unix.Setpriority(unix.PRIO_PGRP, 0, nice)
 }
 
 // niceStep is what low and high are beside the ordinary 0, as for the sender's
 // own --priority.
 const niceStep = 10
+
+// gate holds threads back in a read of an empty pipe.
+type gate struct{ r, w *os.File }
+
+func newGate() (*gate, error) {
+	r, w, err := os.Pipe()
+	return &gate{r, w}, err
+}
+
+// wait returns when the gate is open. (Fd makes the pipe a waiting one.)
+func (g *gate) wait() {
+	var b [1]byte
+	for fd := int(g.r.Fd()); ; {
+		if _, err := syscall.Read(fd, b[:]); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+func (g *gate) open() { g.w.Close() }

@@ -76,10 +76,11 @@ func setPriority(word string) error {
 	if err := windows.SetPriorityClass(self, class); err != nil {
 		return err
 	}
-	if got, err := windows.GetPriorityClass(self); err != nil || got != class {
-		return fmt.Errorf("the system gave class %#x: %w", got, err)
+	got, err := windows.GetPriorityClass(self)
+	if err == nil && got != class {
+		err = fmt.Errorf("the system gave class %#x", got)
 	}
-	return nil
+	return err
 }
 
 func diskFree(dir string) (free, total int64, err error) {
@@ -99,3 +100,15 @@ func preferKill() {}
 // memoryFree does not ask: a commit that cannot be held fails at once here,
 // nobody is killed for it.
 func memoryFree() (int64, bool) { return 0, false }
+
+// gate holds threads back at an event.
+type gate struct{ event windows.Handle }
+
+func newGate() (*gate, error) {
+	const manual = 1
+	h, err := windows.CreateEvent(nil, manual, 0, nil)
+	return &gate{h}, err
+}
+
+func (g *gate) wait() { windows.WaitForSingleObject(g.event, windows.INFINITE) }
+func (g *gate) open() { windows.SetEvent(g.event) }

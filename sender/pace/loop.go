@@ -2,6 +2,7 @@ package pace
 
 import (
 	"sync/atomic"
+	"time"
 
 	"serialtiming/internal/clock"
 	"serialtiming/internal/wait"
@@ -24,6 +25,7 @@ type loop struct {
 	firstWrote clock.Instant
 	lastWrote  clock.Instant
 
+	held int64
 	beat wait.Beat
 }
 
@@ -33,6 +35,18 @@ type loop struct {
 func (l *loop) done() bool {
 	return l.sent >= l.count || l.sched.Over() || l.stop.Load()
 }
+
+// full tells that a run without a schedule must wait for room in the ring: it
+// has no instant to keep, so it keeps its records whole. A run with a schedule
+// never waits and counts what it drops.
+//
+//go:nosplit
+func (l *loop) full() bool {
+	return l.sched.Period == 0 && l.records != nil && l.records.Slot() == nil
+}
+
+// heldFor is how long the loop waits for room in the ring at a time.
+const heldFor = time.Millisecond
 
 // sentOne books the character that was written and moves the schedule on.
 //

@@ -42,6 +42,13 @@ func (l *loop) send(p Port) error {
 func (l *loop) run(fd wait.FD) wait.Status {
 	now := clock.Now()
 	for !l.done() {
+		if l.full() {
+			l.held++
+			wait.Pause(heldFor)
+			now = clock.Now()
+			l.beat.Watch(now)
+			continue
+		}
 		woke := now
 		for l.sched.Period > 0 && woke < l.sched.Due() {
 			woke = l.waiter.Until(woke, l.sched.Due())

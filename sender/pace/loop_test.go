@@ -172,6 +172,31 @@ func TestBackToBackHasNoLateness(t *testing.T) {
 	}
 }
 
+// Without a schedule the loop waits for room, so that no record is missing.
+func TestBackToBackKeepsItsRecords(t *testing.T) {
+	records := NewRing(4)
+	l := fakeLoop(t, Config{Count: 10, Payload: cycle(), Records: records})
+	w := (&fakeWorld{}).world()
+	seq := int64(0)
+	take := func() {
+		for r := records.Peek(); r != nil; r = records.Peek() {
+			if r.Seq != seq {
+				t.Fatalf("record %d where %d should be", r.Seq, seq)
+			}
+			seq++
+			records.Advance()
+		}
+	}
+	w.pause = func(time.Duration) { take() }
+	if err := l.sendPortable(w); err != nil {
+		t.Fatal(err)
+	}
+	take()
+	if r := l.result(); r.Sent != 10 || seq != 10 || r.RecordsDropped != 0 || r.Held != 2 {
+		t.Errorf("%d records of %+v", seq, r)
+	}
+}
+
 func TestBackToBackEndsWithTheDuration(t *testing.T) {
 	l := fakeLoop(t, Config{Duration: time.Millisecond, Payload: []byte("u")})
 	f := &fakeWorld{writing: 100 * time.Microsecond}

@@ -60,7 +60,7 @@ type Config struct {
 	CatchUp  Policy        // "": the kind's default
 	Payload  []byte        // sent in turn, one byte a character; not empty
 	Port     Port
-	Records  *Ring        // nil: none are kept
+	Records  *Ring        // nil: none are kept; somebody must take them out, or a run with Period 0 stands still
 	Stop     *atomic.Bool // set from outside, ends the run; nil: none
 }
 
@@ -80,6 +80,7 @@ type Result struct {
 	Lateness       *Lateness     // nil when nothing was sent or Period is 0
 	Call           string        // which system call the timer became; "" when Period is 0
 	Spun           time.Duration // time spent spinning (hybrid, spin)
+	Held           int64         // times that a run without a schedule waited 1 ms for room in the ring
 	GaveWay        int64         // times that the loop let a starved program run
 }
 
@@ -178,6 +179,7 @@ func (l *loop) result() Result {
 		FirstDue:       l.sched.First,
 		FirstWrote:     l.firstWrote,
 		LastWrote:      l.lastWrote,
+		Held:           l.held,
 		GaveWay:        l.beat.GaveWay(),
 	}
 	if l.waiter != nil {

@@ -1,20 +1,24 @@
 package pace
 
 import (
+	"time"
+
 	"serialtiming/internal/clock"
+	"serialtiming/internal/wait"
 )
 
 // world is what the portable loop runs in: the machine, or a test's clock.
 type world struct {
 	now   func() clock.Instant
 	until func(now, due clock.Instant) clock.Instant
+	pause func(time.Duration)
 	// write sends one character; (0, nil) means that there was no room.
 	write func(b []byte) (int, error)
 }
 
 // realWorld is this machine and a port.
 func realWorld(l *loop, p Port) world {
-	w := world{now: clock.Now, write: p.Write}
+	w := world{now: clock.Now, write: p.Write, pause: wait.Pause}
 	if l.waiter != nil {
 		w.until = l.waiter.Until
 	}
@@ -26,6 +30,13 @@ func realWorld(l *loop, p Port) world {
 func (l *loop) sendPortable(w world) error {
 	now := w.now()
 	for !l.done() {
+		if l.full() {
+			l.held++
+			w.pause(heldFor)
+			now = w.now()
+			l.beat.Watch(now)
+			continue
+		}
 		woke := now
 		for l.sched.Period > 0 && woke < l.sched.Due() {
 			woke = w.until(woke, l.sched.Due())

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// roots are the hot loops; what they call is followed.
+var roots = []string{
+	"serialtiming/sender/pace.(*loop).run",
+	"serialtiming/receiver/capture.(*loop).run",
+}
+
+// leaves may be called and are not followed, with the reason.
+var leaves = map[string]string{
+	"runtime.nanotime":                   "the clock, without a stack check",
+	"runtime.memmove":                    "assembler, without a stack check",
+	"syscall.RawSyscall6":                "the raw call",
+	"serialtiming/internal/wait.giveWay": "gives way on purpose, when the program starves",
+	"runtime.panicBounds":                "never returns",
+	"runtime.panicdivide":                "never returns",
+}
+
+var callTo = regexp.MustCompile(`\b(?:CALL|BL|JMP)\s+([^\s(]\S*|\S*\(\*\S+)\(SB\)`)
+
+// calls gives for each function of the program what it calls.
+func calls(t *testing.T) map[string][]string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "bench")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.Command("go", "tool", "objdump", "-s", `serialtiming/`, program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	name := ""
+	s := bufio.NewScanner(bytes.NewReader(out))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		line := s.Text()
+		if rest, ok := strings.CutPrefix(line, "TEXT "); ok {
+			name, _, _ = strings.Cut(rest, "(SB)")
+			all[name] = nil
+			continue
+		}
+		if m := callTo.FindStringSubmatch(line); m != nil {
+			all[name] = append(all[name], strings.TrimSuffix(m[1], ".abi0"))
+		}
+	}
+	return all
+}
+
+// Nothing in the hot loops has a stack check: the Go scheduler takes a thread
+// away at those, for 100 µs to some ms. Whatever a change of the code or of
+// the compiler brings in shows here.
+func TestHotLoopsHaveNoStackCheck(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the raw loops are Linux's")
+	}
+	all := calls(t)
+	seen := map[string]bool{}
+	var follow func(name, path string)
+	follow = func(name, path string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		callees, known := all[name]
+		if !known {
+			t.Errorf("%s calls %s, which is not known to be harmless", path, name)
+		}
+		for _, callee := range callees {
+			switch {
+			case strings.HasPrefix(callee, "runtime.morestack"):
+				t.Errorf("%s has a stack check (by %s)", name, path)
+			case leaves[callee] == "":
+				follow(callee, path+" > "+callee)
+			}
+		}
+	}
+	for _, root := range roots {
+		if _, ok := all[root]; !ok {
+			t.Fatalf("%s is not in the program", root)
+		}
+		follow(root, root)
+	}
+	// The walk itself must be able to fail: it must have come to the waits.
+	for _, name := range []string{"serialtiming/internal/wait.(*Waiter).sleepUntil", "serialtiming/internal/wait.(*Beat).Watch"} {
+		if !seen[name] {
+			t.Errorf("the walk did not come to %s", name)
+		}
+	}
+}
