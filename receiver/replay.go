@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,26 +14,119 @@ import (
 	"serialtiming/internal/cli"
 	"serialtiming/receiver/assemble"
 	"serialtiming/results"
+	"serialtiming/results/importer"
 )
+
+const replayUsage = `receiver replay builds the report of logs: our own, or another tool's.
+
+Usage:
+  receiver replay FILE... [flags]      - is standard input; .gz and .zst are read as they are
+
+Example:
+  receiver replay run.csv --tick 1024
+
+Another tool's log (told by its content):
+  --format NAME        take it as that format
+  --formats            list the formats
+  --channel NAME       of several analysers, directions or descriptors, this one
+  --samplerate HZ      of files that count samples and do not say
+  --time-column N      of a table, from 1
+  --time-unit U        s, ms, us or ns
+  --deltas             the stamps are differences
+  --expect SEQ         cycle (this tool's stream), counter (0 to 255), none
+
+Writing:
+  --log FILE           as a run log
+  --pcapng FILE        as RTAC serial packets, which Wireshark shows
+
+Report:
+  --bin D              width of a row (1ms)
+  --tick HZ            read as the DOS program of 1998 did: --tick 1024
+  --tick-phase D       where the ticks fall (0s: from the log's zero)
+  --period D           period of the grid, in place of the announced one
+  --late-by D          above it a character is late (5 % of the period)
+  --json FILE          the report as JSON; - is stdout, in place of the text
+  --csv FILE           the table as CSV; - is stdout, in place of the text
+
+Exit status: 0 done (a torn log too), 1 failed, 2 wrong usage.
+`
+
+// replayFlags are the flags of a replay.
+type replayFlags struct {
+	report   cli.ReportFlags
+	importer importer.Options
+	expect   string
+	log      string
+	pcapng   string
+	formats  bool
+}
+
+func parseReplay(p *program, args []string) (f replayFlags, files []string, done bool, err error) {
+	fs := pflag.NewFlagSet("receiver replay", pflag.ContinueOnError)
+	f.report.Add(fs)
+	fs.StringVar(&f.importer.Format, "format", "", "")
+	fs.BoolVar(&f.formats, "formats", false, "")
+	fs.StringVar(&f.importer.Channel, "channel", "", "")
+	fs.Int64Var(&f.importer.SampleRate, "samplerate", 0, "")
+	fs.IntVar(&f.importer.TimeColumn, "time-column", 0, "")
+	fs.StringVar(&f.importer.TimeUnit, "time-unit", "", "")
+	fs.BoolVar(&f.importer.Deltas, "deltas", false, "")
+	fs.StringVar(&f.expect, "expect", "", "")
+	fs.StringVar(&f.log, "log", "", "")
+	fs.StringVar(&f.pcapng, "pcapng", "", "")
+	if done, err = cli.Parse(fs, args, replayUsage, p.stdout); done || err != nil {
+		return f, nil, done, err
+	}
+	return f, fs.Args(), false, f.validate(fs)
+}
+
+func (f *replayFlags) validate(fs *pflag.FlagSet) error {
+	o := &f.importer
+	switch {
+	case f.formats:
+		return nil
+	case fs.NArg() == 0:
+		return cli.Misuse("name one: receiver replay run.csv (- is standard input)", "no log was named")
+	case fs.NArg() > 1 && (f.log != "" || f.pcapng != ""):
+		return cli.Misuse("replay one at a time", "--log and --pcapng write one file, and %d logs were named", fs.NArg())
+	case fs.Changed("samplerate") && o.SampleRate <= 0:
+		return cli.Misuse("give the rate in Hz, such as 1000000", "a sample rate of %d Hz is none", o.SampleRate)
+	case fs.Changed("time-column") && o.TimeColumn <= 0:
+		return cli.Misuse("count columns from 1", "there is no column %d", o.TimeColumn)
+	}
+	switch o.TimeUnit {
+	case "", "s", "ms", "us", "ns":
+	default:
+		return cli.Misuse("--time-unit takes s, ms, us or ns", "unknown unit %q", o.TimeUnit)
+	}
+	switch assemble.Expect(f.expect) {
+	case "", assemble.ExpectCycle, assemble.ExpectCounter, assemble.ExpectNone:
+	default:
+		return cli.Misuse("--expect takes cycle, counter or none", "unknown sequence %q", f.expect)
+	}
+	return validateReport(&f.report, fs)
+}
+
+func (f *replayFlags) assembler(out *outputs) assemble.Options {
+	return assemble.Options{
+		Table: tableKind(&f.report), Period: f.report.Period, LateBy: f.report.LateBy,
+		Expect: assemble.Expect(f.expect), Quantum: 1, Log: out.log.Writer(), Tap: out.tap(),
+	}
+}
 
 // replay builds the report of logs, one after the other.
 func (p *program) replay(ctx context.Context, args []string) (int, error) {
-	var flags cli.ReportFlags
-	fs := pflag.NewFlagSet("receiver replay", pflag.ContinueOnError)
-	flags.Add(fs)
-	if done, err := cli.Parse(fs, args, usage, p.stdout); done || err != nil {
+	f, files, done, err := parseReplay(p, args)
+	switch {
+	case done || err != nil:
 		return cli.Done, err
-	}
-	if fs.NArg() == 0 {
-		return 0, cli.Misuse("name one: receiver replay run.csv (- is standard input)", "no log was named")
-	}
-	if err := validateReport(&flags, fs); err != nil {
-		return 0, err
+	case f.formats:
+		return cli.Done, p.formats()
 	}
 	status := cli.Done
 	report := results.NewReport(results.Source{}, nil)
-	for _, name := range fs.Args() {
-		source, runs, err := p.replayFile(ctx, name, &flags)
+	for _, name := range files {
+		source, runs, err := p.replayFile(ctx, name, &f)
 		if err != nil {
 			status = p.voice.Fail(err)
 			continue
@@ -50,37 +144,58 @@ func (p *program) replay(ctx context.Context, args []string) (int, error) {
 			}
 		}
 	}
-	return status, flags.Write(p.stdout, forms(report))
+	return status, f.report.Write(p.stdout, forms(report))
 }
 
-func (p *program) replayFile(ctx context.Context, name string, flags *cli.ReportFlags) (s results.Source, runs []results.Run, err error) {
-	r, err := p.openLog(name)
+// replayFile replays a log of ours or of another tool.
+func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (results.Source, []results.Run, error) {
+	file, err := p.openLog(name)
 	if err != nil {
-		return s, nil, err
+		return results.Source{}, nil, err
 	}
-	defer r.Close()
-	l, err := results.NewLogReader(&interruptible{ctx, r})
+	defer file.Close()
+	r := bufio.NewReaderSize(&interruptible{ctx, file}, 1<<16)
+	head, _ := r.Peek(64)
+	if !results.IsLog(head) || f.importer.Format != "" {
+		if seekable, ok := file.(io.ReadSeeker); ok && name != "-" {
+			if _, err := seekable.Seek(0, io.SeekStart); err == nil {
+				return p.importFile(seekable, name, f)
+			}
+		}
+		return p.importFile(r, name, f)
+	}
+	return p.replayLog(r, name, f)
+}
+
+// replayLog replays a log of ours.
+func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results.Source, runs []results.Run, err error) {
+	l, err := results.NewLogReader(r)
 	if newer := (*results.NewerLogError)(nil); errors.As(err, &newer) {
 		return s, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "update this program, or write the log with the older one")
 	}
 	if err != nil {
 		return s, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "give a log that --log wrote")
 	}
-	a := assemble.New(assemble.Options{
-		Table: tableKind(flags), Period: flags.Period, LateBy: flags.LateBy, Quantum: 1,
-	})
+	out, err := p.openOutputs(f)
+	if err != nil {
+		return s, nil, err
+	}
+	a := assemble.New(f.assembler(out))
 	if err := a.Replay(l, name); err != nil {
+		out.close()
 		return s, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	runs = a.Finish(assemble.ReasonEnd)
+	if err := out.close(); err != nil {
+		return s, nil, err
+	}
+	if len(runs) == 0 && a.Source().Kind != "log" {
+		runs = []results.Run{assemble.Empty(a)}
+	}
 	if len(runs) == 0 {
 		return s, nil, cli.WithHint(fmt.Errorf("%s: the log holds no run", name), "the capture ended before anything came")
 	}
-	s = results.Source{Kind: "log", Class: "character", QuantumNS: 1}
-	if a.IsSender() {
-		s.Kind = "sender"
-	}
-	return s, runs, nil
+	return a.Source(), runs, nil
 }
 
 func (p *program) openLog(name string) (io.ReadCloser, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -36,8 +37,11 @@ const (
 	LoopbackColumns = "run,seq,due_ns,woke_ns,wrote_ns,arrived_ns,byte,batch,flags"
 )
 
-// LogRow is a row of the run log. Instants that the log does not have, and a
-// byte that it does not tell, are -1.
+// NoInstant stands for an instant, or a number, that a row does not have.
+const NoInstant = math.MinInt64
+
+// LogRow is a row of the run log. What it does not have is NoInstant, a byte
+// that it does not tell -1.
 type LogRow struct {
 	Arrived, Due, Woke, Wrote, Seq int64
 	Run                            int32
@@ -126,7 +130,7 @@ const hexDigits = "0123456789abcdef"
 
 func appendField(b []byte, v int64) []byte {
 	b = append(b, ',')
-	if v < 0 && v == -1 {
+	if v == NoInstant {
 		return b
 	}
 	return strconv.AppendInt(b, v, 10)

@@ -58,7 +58,7 @@ func plainRow(b []byte, row *LogRow) int {
 		return 0
 	}
 	*row = LogRow{
-		Arrived: at, Due: -1, Woke: -1, Wrote: -1, Seq: -1,
+		Arrived: at, Due: NoInstant, Woke: NoInstant, Wrote: NoInstant, Seq: NoInstant,
 		Run: run, Batch: batch, Byte: int16(hi<<4 | lo),
 	}
 	return p + 7

@@ -283,7 +283,7 @@ func (l *LogReader) readHeader(s string) {
 }
 
 func (l *LogReader) parse(text []byte) (LogRow, error) {
-	row := LogRow{Arrived: -1, Due: -1, Woke: -1, Wrote: -1, Seq: -1, Run: 1, Batch: 1, Byte: -1}
+	row := LogRow{Arrived: NoInstant, Due: NoInstant, Woke: NoInstant, Wrote: NoInstant, Seq: NoInstant, Run: 1, Batch: 1, Byte: -1}
 	rest, more := text, true
 	for i := 0; more && i < len(l.columns); i++ {
 		var field []byte
@@ -303,7 +303,7 @@ func (l *LogReader) parse(text []byte) (LogRow, error) {
 	if row.Run < 1 {
 		return row, fmt.Errorf("run %d: runs count from 1", row.Run)
 	}
-	if row.Arrived < 0 && row.Wrote < 0 {
+	if row.Arrived == NoInstant && row.Wrote == NoInstant {
 		return row, errors.New("no instant")
 	}
 	return row, nil
@@ -311,7 +311,7 @@ func (l *LogReader) parse(text []byte) (LogRow, error) {
 
 func setInt64(into *int64, b []byte) error {
 	if len(b) == 0 {
-		*into = -1
+		*into = NoInstant
 		return nil
 	}
 	v, err := strconv.ParseInt(string(b), 10, 64)

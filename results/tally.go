@@ -116,14 +116,14 @@ func (t *Tally) Lateness(v, at int64) {
 }
 
 // Path takes the instants of one character of a loopback run, all of one
-// clock; those that are not known are -1.
+// clock; those that are not known are NoInstant.
 func (t *Tally) Path(row *LogRow) {
 	if t.path == nil {
 		t.path = new([3]Histogram)
 	}
 	at := [4]int64{row.Due, row.Woke, row.Wrote, row.Arrived}
 	for i := range t.path {
-		if at[i] >= 0 && at[i+1] >= 0 {
+		if at[i] != NoInstant && at[i+1] != NoInstant {
 			t.path[i].Record(at[i+1]-at[i], at[i+1], false)
 		}
 	}

@@ -193,7 +193,7 @@ func (s *session) drain() {
 	for r := s.stream.ring.Peek(); r != nil; r = s.stream.ring.Peek() {
 		row := results.LogRow{
 			Run: int32(s.assembler.Number()), Seq: r.Seq, Due: int64(r.Due.Sub(s.zero)), Woke: int64(r.Woke.Sub(s.zero)),
-			Wrote: int64(r.Wrote.Sub(s.zero)), Arrived: -1, Byte: int16(r.Byte), Batch: 1,
+			Wrote: int64(r.Wrote.Sub(s.zero)), Arrived: results.NoInstant, Byte: int16(r.Byte), Batch: 1,
 		}
 		if s.flags.loopback {
 			s.assembler.Wrote(row)

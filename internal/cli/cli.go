@@ -57,7 +57,14 @@ func (v *Voice) Hint(text string) {
 
 // Fail prints an error and the hint that it carries, and gives the exit status.
 func (v *Voice) Fail(err error) int {
-	v.line("error: ", "%s", err.Error())
+	// What an error lists stands below it, a line each.
+	what, list, _ := strings.Cut(err.Error(), "\n")
+	v.line("error: ", "%s", what)
+	for text := range strings.SplitSeq(list, "\n") {
+		if text != "" {
+			v.line("", "%s", text)
+		}
+	}
 	v.Hint(HintOf(err))
 	if u := (*UsageError)(nil); errors.As(err, &u) {
 		return WrongUsage

@@ -30,12 +30,13 @@ type Options struct {
 	Period   time.Duration // of the grid, in place of the announced one; 0 none
 	LateBy   time.Duration // 0: the default
 	Quantum  int64         // step of the stamps in ns
-	Expect   Expect        // "" is the cycle
+	Expect   Expect        // "": what the log's header says, else the cycle
 	Limit    int64         // characters in all; 0 any number
 	Label    string        // of runs that announce none
 	CharTime time.Duration // of the line, 0 unknown
 
 	Log   *results.LogWriter        // nil: none
+	Tap   func(results.Event)       // sees every arrival that counts; may be nil
 	Usage func() []results.KeyValue // what closes a run besides the announcement; may be nil
 	Wall  func() time.Time          // nil: runs have no wall-clock time
 
@@ -62,6 +63,7 @@ type Assembler struct {
 	pendFlags results.Flags
 	pendStale bool
 
+	source   results.Source // of a log, as its header tells
 	loopback bool
 	wrote    []results.LogRow // what a loopback run sent
 	paired   int              // how many of them have arrived or are lost
@@ -74,10 +76,7 @@ type Assembler struct {
 
 // New makes an assembler.
 func New(o Options) *Assembler {
-	if o.Expect == "" {
-		o.Expect = ExpectCycle
-	}
-	return &Assembler{opt: o, scanner: protocol.NewScanner(o.CharTime)}
+	return &Assembler{opt: o, source: results.Source{Kind: "log", Class: "character", QuantumNS: 1}, scanner: protocol.NewScanner(o.CharTime)}
 }
 
 // Header takes an item of the log itself and writes it to the log.
@@ -88,6 +87,18 @@ func (a *Assembler) Header(k results.KeyValue) {
 	switch k.Key {
 	case "granted":
 		a.header = append(a.header, parseGrant("receiver", k.Value))
+	case "source":
+		a.source.Kind = k.Value
+	case "class":
+		a.source.Class = k.Value
+	case "channel":
+		a.source.Channel = k.Value
+	case "quantum_ns":
+		a.source.QuantumNS, _ = strconv.ParseInt(k.Value, 10, 64)
+	case "expect":
+		if a.opt.Expect == "" {
+			a.opt.Expect = Expect(k.Value)
+		}
 	case "floor_ns":
 		a.opt.floor, _ = strconv.ParseInt(k.Value, 10, 64)
 	case "loopback":
@@ -95,6 +106,15 @@ func (a *Assembler) Header(k results.KeyValue) {
 	case "driver":
 		a.virtual = k.Value == "pty" || k.Value == "pipe"
 	}
+}
+
+// Source gives where the arrivals of a log come from: the log itself, or the
+// tool whose log it was made of.
+func (a *Assembler) Source() results.Source {
+	if a.senders > 0 {
+		a.source.Kind = "sender"
+	}
+	return a.source
 }
 
 // Full says that as many characters as were asked for have come.
@@ -223,6 +243,9 @@ func (a *Assembler) flushPayload() {
 // arrival takes one event of the current run, into its figures and the log.
 func (a *Assembler) arrival(at int64, b []byte, f results.Flags) {
 	r := a.cur
+	if a.opt.Tap != nil {
+		a.opt.Tap(results.Event{At: at, Bytes: b, Flags: f})
+	}
 	if a.pendStale {
 		a.pendStale = false
 		if r.tally == nil {

@@ -31,7 +31,7 @@ func (a *Assembler) loopbackArrival(at int64, b []byte, f results.Flags) {
 	r.tally.Event(at, len(b), f)
 	batch := int32(len(b))
 	for _, c := range b {
-		row := results.LogRow{Seq: -1, Due: -1, Woke: -1, Wrote: -1}
+		row := results.LogRow{Seq: results.NoInstant, Due: results.NoInstant, Woke: results.NoInstant, Wrote: results.NoInstant}
 		if place := r.char(c, at, f&results.Disturbed != 0); place >= 0 {
 			a.pair(place, &row)
 		}
@@ -58,13 +58,13 @@ func (a *Assembler) pair(place int64, row *results.LogRow) {
 
 // unpaired logs a character that was sent and has no arrival.
 func (a *Assembler) unpaired(row *results.LogRow) {
-	row.Run, row.Arrived, row.Batch = int32(a.cur.number), -1, 0
+	row.Run, row.Arrived, row.Batch = int32(a.cur.number), results.NoInstant, 0
 	a.path(row)
 }
 
 func (a *Assembler) path(row *results.LogRow) {
 	if a.cur.period == 0 {
-		row.Due = -1 // back to back nothing is due
+		row.Due = results.NoInstant // back to back nothing is due
 	}
 	a.cur.tally.Path(row)
 	if a.opt.Log != nil {
@@ -76,7 +76,7 @@ func (a *Assembler) path(row *results.LogRow) {
 func (a *Assembler) loopbackRow(row *results.LogRow) {
 	r := a.cur
 	r.begin(&a.opt)
-	if row.Arrived >= 0 {
+	if row.Arrived != results.NoInstant {
 		if row.Batch > 0 {
 			r.tally.Event(row.Arrived, int(row.Batch), row.Flags)
 		}

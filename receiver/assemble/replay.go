@@ -53,7 +53,7 @@ func (a *Assembler) enter(number int) {
 		a.keep()
 	}
 	a.number = number
-	a.cur = &run{number: number}
+	a.cur = &run{number: number, marked: a.marked()}
 }
 
 // logRows takes rows in their order. An event's rows share their instant, and
@@ -77,7 +77,7 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 			a.loopbackRow(row)
 			continue
 		}
-		if row.Arrived < 0 || row.Wrote >= 0 {
+		if row.Arrived == results.NoInstant || row.Wrote != results.NoInstant {
 			a.flushPayload()
 			a.sent(row)
 			continue
@@ -101,7 +101,7 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 func (a *Assembler) plain(rows []results.LogRow, i int) bool {
 	row := &rows[i]
 	return i+1 < len(rows) && row.Batch == 1 && rows[i+1].Batch != 0 &&
-		row.Flags == 0 && row.Byte >= 0 && row.Wrote < 0 && a.opt.Log == nil &&
+		row.Flags == 0 && row.Byte >= 0 && row.Wrote == results.NoInstant && a.opt.Log == nil && a.opt.Tap == nil &&
 		a.cur != nil && a.cur.number == int(row.Run) && a.cur.tally != nil && a.cur.checker != nil
 }
 

@@ -12,7 +12,7 @@ func (a *Assembler) sent(row *results.LogRow) {
 		r.begin(&a.opt)
 	}
 	r.tally.Event(row.Wrote, 1, row.Flags)
-	if row.Due >= 0 && row.Woke >= 0 {
+	if row.Due != results.NoInstant && row.Woke != results.NoInstant {
 		r.tally.Lateness(row.Woke-row.Due, row.Woke)
 	}
 	a.total++
@@ -52,9 +52,6 @@ func (a *Assembler) End(closing []results.KeyValue, reason string) {
 	}
 	a.close(reason)
 }
-
-// IsSender says whether the last run is a sender's own.
-func (a *Assembler) IsSender() bool { return a.senders > 0 }
 
 // Lateness gives the current run's lateness so far, nil without a schedule.
 func (a *Assembler) Lateness() *results.Dist {

@@ -39,6 +39,7 @@ func (p *printer) run(r *results.Run) {
 		p.table(r)
 	}
 	p.line("")
+	p.foreign()
 	p.characters(r)
 	p.dist("interval", r.Interval)
 	p.dist("lateness", r.Lateness)
@@ -75,6 +76,25 @@ func (p *printer) table(r *results.Run) {
 	if r.Table.Over > 0 {
 		p.line("  over %6d", r.Table.Over)
 	}
+}
+
+// foreign says what another tool's log can show at all.
+func (p *printer) foreign() {
+	s := p.source
+	switch s.Kind {
+	case "", "port", "cable", "log", "sender", "loopback":
+		return
+	}
+	what := map[string]string{
+		"character": "a stamp a character",
+		"chunk":     "a stamp a read or packet: no interval inside one",
+		"line":      "a stamp a line: intervals of lines, not of characters",
+	}[s.Class]
+	text := fmt.Sprintf("%s, %s, steps of %s", s.Kind, what, span(float64(s.QuantumNS)))
+	if s.Channel != "" {
+		text += ", channel " + results.OneLine(s.Channel)
+	}
+	p.item("source", "%s", text)
 }
 
 func label(r *results.Run) string {
@@ -120,7 +140,7 @@ func (p *printer) faults(r *results.Run) {
 		return // what the other end missed cannot be seen from here
 	}
 	if r.Lost == nil {
-		p.item("sequence", "unknown: the characters follow no cycle that could tell losses")
+		p.item("sequence", "not judged: the characters follow no sequence that could tell losses")
 		return
 	}
 	least := ""
