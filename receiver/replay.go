@@ -33,6 +33,7 @@ Another tool's log (told by its content):
   --time-column N      of a table, from 1
   --time-unit U        s, ms, us or ns
   --deltas             the stamps are differences
+  --sender FILE        the sender's own log of the same runs, read along
   --expect SEQ         cycle (this tool's stream), counter (0 to 255), none
 
 Writing:
@@ -59,6 +60,7 @@ type replayFlags struct {
 	log      string
 	pcapng   string
 	formats  bool
+	sender   string
 }
 
 func parseReplay(p *program, args []string) (f replayFlags, files []string, done bool, err error) {
@@ -72,6 +74,7 @@ func parseReplay(p *program, args []string) (f replayFlags, files []string, done
 	fs.StringVar(&f.importer.TimeUnit, "time-unit", "", "")
 	fs.BoolVar(&f.importer.Deltas, "deltas", false, "")
 	fs.StringVar(&f.expect, "expect", "", "")
+	fs.StringVar(&f.sender, "sender", "", "")
 	fs.StringVar(&f.log, "log", "", "")
 	fs.StringVar(&f.pcapng, "pcapng", "", "")
 	if done, err = cli.Parse(fs, args, replayUsage, p.stdout); done || err != nil {
@@ -87,6 +90,8 @@ func (f *replayFlags) validate(fs *pflag.FlagSet) error {
 		return nil
 	case fs.NArg() == 0:
 		return cli.Misuse("name one: receiver replay run.csv (- is standard input)", "no log was named")
+	case fs.NArg() > 1 && f.sender != "":
+		return cli.Misuse("replay one at a time", "--sender goes with one log, and %d were named", fs.NArg())
 	case fs.NArg() > 1 && (f.log != "" || f.pcapng != ""):
 		return cli.Misuse("replay one at a time", "--log and --pcapng write one file, and %d logs were named", fs.NArg())
 	case fs.Changed("samplerate") && o.SampleRate <= 0:
@@ -180,7 +185,16 @@ func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results
 	if err != nil {
 		return s, nil, err
 	}
-	a := assemble.New(f.assembler(out))
+	options := f.assembler(out)
+	if f.sender != "" {
+		along, done, err := p.openSender(f.sender)
+		if err != nil {
+			return s, nil, err
+		}
+		defer done()
+		options.Side = along
+	}
+	a := assemble.New(options)
 	if err := a.Replay(l, name); err != nil {
 		out.close()
 		return s, nil, fmt.Errorf("%s: %w", name, err)
@@ -196,6 +210,20 @@ func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results
 		return s, nil, cli.WithHint(fmt.Errorf("%s: the log holds no run", name), "the capture ended before anything came")
 	}
 	return a.Source(), runs, nil
+}
+
+// openSender opens the sender's own log, to be read along.
+func (p *program) openSender(name string) (*assemble.Beside, func() error, error) {
+	file, err := p.openLog(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := results.NewLogReader(file)
+	if err != nil {
+		file.Close()
+		return nil, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "give the log that the sender's --log wrote")
+	}
+	return assemble.NewBeside(l), file.Close, nil
 }
 
 func (p *program) openLog(name string) (io.ReadCloser, error) {

@@ -68,6 +68,7 @@ type Run struct {
 	Period   Period    `json:"period"`
 	Table    TableData `json:"table"`
 	Path     *Path     `json:"path_ns"`
+	Worst    []Worst   `json:"worst,omitempty"`
 
 	Announced []KeyValue `json:"announced"` // what the sender said of itself, as heard
 	Counters  []Counters `json:"counters"`
@@ -195,6 +196,16 @@ type Path struct {
 	DueWoke      Dist `json:"due_woke"`
 	WokeWrote    Dist `json:"woke_wrote"`
 	WroteArrived Dist `json:"wrote_arrived"`
+}
+
+// Worst is a long interval beside what the sender's own log says of the
+// character that ended it. The two machines' clocks are not compared.
+type Worst struct {
+	IntervalNS  int64  `json:"interval_ns"`
+	AtNS        int64  `json:"at_ns"`
+	Place       int64  `json:"place"`       // in the sequence, from 0
+	DueWokeNS   *int64 `json:"due_woke_ns"` // nil without a schedule
+	WokeWroteNS *int64 `json:"woke_wrote_ns"`
 }
 
 // Counters are what the system did to one side during the run.

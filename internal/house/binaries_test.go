@@ -403,3 +403,37 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestBothLogsSideBySide(t *testing.T) {
+	name, dir := cable(t), t.TempDir()
+	log, sent := filepath.Join(dir, "run.csv"), filepath.Join(dir, "sent.csv")
+	receiver := start(t, "receiver", "--warmup", "0s", "--port", name, "--log", log)
+	sender := start(t, "sender", "--port", name, "--period", "2ms", "--count", "500", "--log", sent,
+		"--load", "one=@none", "--load", "two=@none", "--settle", "10ms")
+	if s := sender.wait(); s != 0 {
+		t.Fatalf("status %d: %s", s, sender.stderr.String())
+	}
+	receiver.wait()
+	p := start(t, "receiver", "replay", log, "--sender", sent, "--json", "-")
+	if s := p.wait(); s != 0 {
+		t.Fatalf("status %d: %s", s, p.stderr.String())
+	}
+	var r struct {
+		Runs []struct {
+			Path struct {
+				DueWoke      struct{ Count int64 } `json:"due_woke"`
+				WokeWrote    struct{ Count int64 } `json:"woke_wrote"`
+				WroteArrived struct{ Count int64 } `json:"wrote_arrived"`
+			} `json:"path_ns"`
+			Worst []struct{ Place int64 }
+		}
+	}
+	if err := json.Unmarshal(p.stdout.Bytes(), &r); err != nil || len(r.Runs) != 2 {
+		t.Fatalf("%v in %s", err, p.stdout.String())
+	}
+	for i, run := range r.Runs {
+		if run.Path.DueWoke.Count != 500 || run.Path.WokeWrote.Count != 500 || run.Path.WroteArrived.Count != 0 || len(run.Worst) != 10 {
+			t.Errorf("run %d: %+v", i, run)
+		}
+	}
+}

@@ -36,6 +36,7 @@ type Options struct {
 	CharTime time.Duration // of the line, 0 unknown
 
 	Log   *results.LogWriter        // nil: none
+	Side  *Beside                   // the sender's own log, to be read along; nil: none
 	Tap   func(results.Event)       // sees every arrival that counts; may be nil
 	Usage func() []results.KeyValue // what closes a run besides the announcement; may be nil
 	Wall  func() time.Time          // nil: runs have no wall-clock time
@@ -50,6 +51,7 @@ type Assembler struct {
 	cur     *run
 	done    []results.Run
 	number  int   // of the last run
+	order   int   // of the announced runs
 	total   int64 // characters in all
 	noise   int64 // heard before the coming run
 	damaged int64 // announcements, since the last run closed
@@ -353,6 +355,10 @@ func (a *Assembler) describe(items []results.KeyValue) {
 // item takes something that describes the current run.
 func (a *Assembler) item(k results.KeyValue) {
 	a.cur.set(k)
+	if k.Key == "announced" && a.opt.Side != nil {
+		a.order++
+		a.cur.side, a.cur.order = a.opt.Side, a.order
+	}
 	if a.opt.Log != nil {
 		a.opt.Log.RunKey(a.cur.number, k.Key, k.Value)
 	}

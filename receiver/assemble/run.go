@@ -33,9 +33,12 @@ type run struct {
 	lastAt  int64
 	prevAt  int64
 	first   byte
-	varied  bool // not all characters are the same
-	mute    bool // the log does not tell the characters
-	sender  bool // what was sent, not what arrived
+	varied  bool            // not all characters are the same
+	side    *Beside         // the sender's own log; nil: none
+	order   int             // of the announced runs, from 1
+	worst   []results.Worst // longest first
+	mute    bool            // the log does not tell the characters
+	sender  bool            // what was sent, not what arrived
 }
 
 // The reasons for which a run ends; they stand in the log.
@@ -217,6 +220,13 @@ func (r *run) char(c byte, at int64, disturbed bool) (place int64) {
 	} else {
 		place = r.slow(c, at, disturbed)
 	}
+	if r.side != nil && place >= 0 {
+		interval := int64(0)
+		if at > r.prevAt && r.prevAt > 0 {
+			interval = at - r.prevAt
+		}
+		r.withSender(place, at, interval)
+	}
 	r.prevAt = at
 	return place
 }
@@ -253,6 +263,7 @@ func (r *run) finish(o *Options) results.Run {
 		r.data.Period.AnnouncedNS = &r.period
 	}
 	r.judge()
+	r.data.Worst = r.worst
 	if r.data.Path != nil && r.cycle(o).Length == 1 && (r.data.Lost == nil || *r.data.Lost > 0) {
 		r.data.Path = nil
 		r.warn("characters were lost, and a constant character does not tell which: the way from write to arrival is not known")

@@ -44,11 +44,14 @@ func (p *printer) run(r *results.Run) {
 	p.dist("interval", r.Interval)
 	p.dist("lateness", r.Lateness)
 	if r.Path != nil {
-		p.item("self-measured", "sender and receiver share one machine and one clock, whose stalls this cannot see")
+		if r.Path.WroteArrived.Count > 0 {
+			p.item("self-measured", "sender and receiver share one machine and one clock, whose stalls this cannot see")
+		}
 		p.dist("due-woke", &r.Path.DueWoke)
 		p.dist("woke-wrote", &r.Path.WokeWrote)
 		p.dist("wrote-arrived", &r.Path.WroteArrived)
 	}
+	p.worst(r)
 	p.late(r)
 	p.period(r)
 	p.granted(r)
@@ -207,6 +210,16 @@ func (p *printer) period(r *results.Run) {
 		text += fmt.Sprintf(", %+.1f ± %.2g ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
 	}
 	p.item("period", "%s", text)
+}
+
+// worst sets the longest intervals beside what the sender did.
+func (p *printer) worst(r *results.Run) {
+	name := "worst"
+	for _, w := range r.Worst {
+		p.item(name, "%s at %s, character %d: the sender woke %s late and wrote for %s", span(float64(w.IntervalNS)),
+			span(float64(w.AtNS)), w.Place, spanOr(w.DueWokeNS, "unknown"), spanOr(w.WokeWroteNS, "unknown"))
+		name = ""
+	}
 }
 
 // granted lists what each side got, in a line, and each refusal in its own.
