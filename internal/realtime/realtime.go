@@ -1,17 +1,8 @@
-// Package realtime asks the system for what a hot loop needs, and reads back
-// what it really gave.
-//
-// It promises: no request is taken as granted because the call succeeded
-// (each is read back where the system allows it); a refusal is no error but a
-// [Grant] that says why and what to do about it; nothing is asked that would
-// harm the process when it is half granted (memory is locked only after the
-// limits were looked at); [Session.Restore] puts the process back.
 package realtime
 
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -39,17 +30,26 @@ const (
 	ItemSignals    = "signals"
 	ItemCollector  = "garbage collection"
 	ItemProcessors = "processors"
+	ItemResolution = "timer resolution"
+	ItemThrottling = "power throttling"
+	ItemAwake      = "sleep of the machine"
 )
 
 // Request is what to ask for.
 type Request struct {
 	// Priority: realtime (80), realtime:N (1 to 99), high, normal or low;
-	// "" is normal. On Linux they are SCHED_FIFO N and nice -10, 0 and 10.
+	// "" is normal. On Linux they are SCHED_FIFO N and nice -10, 0 and 10; on
+	// Windows REALTIME_PRIORITY_CLASS (80 and more: TIME_CRITICAL, base
+	// priority 31, as in 1998; less: in proportion, down to 16), HIGH, NORMAL
+	// and BELOW_NORMAL.
 	Priority string
 	// CPU to bind hot threads to; -1 for none.
 	CPU int
 	// LockMemory keeps all of the process in memory.
 	LockMemory bool
+	// TimerResolution of Windows: see CheckTimerResolution. Only Windows has
+	// one to set: elsewhere anything but "" and "default" is refused.
+	TimerResolution string
 	// Threads is how many threads will be locked: the scheduler gets two
 	// processors more than that.
 	Threads int
@@ -117,11 +117,8 @@ type Session struct {
 	priority Priority
 	grants   []Grant
 	undo     []func()
+	changed  []func() (Grant, bool) // see Changed
 }
-
-// memoryLimit is where the garbage collector starts working again although it
-// is off: a run that leaks must not take the machine with it.
-const memoryLimit = 1 << 30
 
 // Prepare asks for everything that concerns the process. The error is for a
 // request that makes no sense; a refusal of the system is a grant.
@@ -136,6 +133,9 @@ func Prepare(r Request) (*Session, error) {
 	if r.CPU < -1 || r.Threads < 0 {
 		return nil, fmt.Errorf("cpu %d, %d threads: below what can be asked for", r.CPU, r.Threads)
 	}
+	if err := CheckTimerResolution(r.TimerResolution); err != nil {
+		return nil, err
+	}
 	s := &Session{request: r, priority: p}
 	s.processors()
 	s.collector()
@@ -143,6 +143,7 @@ func Prepare(r Request) (*Session, error) {
 		s.add(s.lockMemory())
 	}
 	s.add(s.prepareSystem()...)
+	s.add(s.timerResolution()...)
 	return s, nil
 }
 
@@ -161,21 +162,6 @@ func (s *Session) processors() {
 	runtime.GOMAXPROCS(want)
 	s.onRestore(func() { runtime.GOMAXPROCS(before) })
 	s.add(Grant{Item: ItemProcessors, Asked: strconv.Itoa(want), Got: strconv.Itoa(runtime.GOMAXPROCS(0))})
-}
-
-// collector collects once and then turns the garbage collector off up to the
-// memory limit: a collection stops the world, hot loops included.
-func (s *Session) collector() {
-	runtime.GC()
-	limit := debug.SetMemoryLimit(-1)
-	percent := debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(min(limit, memoryLimit))
-	s.onRestore(func() {
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
-	})
-	off := fmt.Sprintf("off below %d MiB", debug.SetMemoryLimit(-1)>>20)
-	s.add(Grant{Item: ItemCollector, Asked: "off", Got: off})
 }
 
 // Grants are the answers that concern the process, in the order of the

@@ -260,3 +260,21 @@ func TestThreadUsage(t *testing.T) {
 		}
 	})
 }
+
+func TestUsageCountsFaults(t *testing.T) {
+	const pages = 64
+	mem, err := unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(mem)
+	unix.Madvise(mem, unix.MADV_NOHUGEPAGE)
+	before, _ := Usage()
+	for i := 0; i < len(mem); i += os.Getpagesize() {
+		mem[i] = 1
+	}
+	after, _ := Usage()
+	if d := after.Sub(before); d.PageFaults < pages {
+		t.Errorf("%d pages were touched, %d faults counted", pages, d.PageFaults)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParsePriority(t *testing.T) {
@@ -64,13 +65,12 @@ func TestPrepareRefuses(t *testing.T) {
 // setting is what Prepare changes in the Go runtime.
 type setting struct {
 	processors, percent int
-	limit               int64
 }
 
 func settings() setting {
 	percent := debug.SetGCPercent(100)
 	debug.SetGCPercent(percent)
-	return setting{runtime.GOMAXPROCS(0), percent, debug.SetMemoryLimit(-1)}
+	return setting{runtime.GOMAXPROCS(0), percent}
 }
 
 func TestPrepareAndRestore(t *testing.T) {
@@ -80,7 +80,7 @@ func TestPrepareAndRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	during := settings()
-	if during.processors != before.processors+5 || during.percent != -1 || during.limit > memoryLimit {
+	if during.processors != before.processors+5 || during.percent != -1 {
 		t.Errorf("prepared: %+v", during)
 	}
 	s.Restore()
@@ -149,22 +149,57 @@ func TestUsageCountsCollections(t *testing.T) {
 	}
 }
 
-func TestUsageCountsFaultsAndTime(t *testing.T) {
+func TestUsageCountsTime(t *testing.T) {
 	before, ok := Usage()
 	if !ok {
 		t.Skip("this system does not count")
-	}
-	mem := make([]byte, 32<<20)
-	for i := 0; i < len(mem); i += 4096 {
-		mem[i] = 1
 	}
 	x := 0.0
 	for i := range 20_000_000 {
 		x += math.Sqrt(float64(i))
 	}
 	after, _ := Usage()
-	d := after.Sub(before)
-	if d.PageFaults == 0 || d.CPU <= 0 || x == 0 {
-		t.Errorf("%d MiB were touched and counted as %+v", len(mem)>>20, d)
+	if d := after.Sub(before); d.CPU <= 0 || x == 0 {
+		t.Errorf("counted %+v", d)
 	}
+}
+
+// The collector collects when the heap is full, and only then.
+func TestCollectWhen(t *testing.T) {
+	before := collections()
+	end, full := make(chan struct{}), make(chan struct{})
+	looks := 0
+	heap := func() uint64 {
+		looks++
+		switch {
+		case looks < 3:
+			if collections() != before {
+				t.Error("it collected a heap that was not full")
+			}
+			return 10
+		case looks == 3:
+			return 11
+		}
+		if looks == 4 {
+			close(full)
+		}
+		return 0
+	}
+	done := make(chan struct{})
+	go func() { collectWhen(heap, 10, time.Millisecond, end); close(done) }()
+	<-full
+	close(end)
+	<-done
+	if collections() == before {
+		t.Error("it did not collect a full heap")
+	}
+}
+
+func TestHeapBytes(t *testing.T) {
+	before := heapBytes()
+	keep := make([]byte, 8<<20)
+	if after := heapBytes(); before == 0 || after < before+uint64(len(keep))/2 {
+		t.Errorf("%d bytes, %d with %d more", before, after, len(keep))
+	}
+	runtime.KeepAlive(keep)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBeatGivesWayOnlyWhenItStandsStill(t *testing.T) {
-	var b Beat
+	b := Beat{started: true} // but nobody counts
 	b.Begin(0)
 	at := func(d time.Duration) clock.Instant { return clock.Instant(d) }
 	steps := []struct {
@@ -42,6 +42,14 @@ func TestBeatGivesWayOnlyWhenItStandsStill(t *testing.T) {
 	}
 }
 
+func TestABeatThatNeverStartedWatchesNothing(t *testing.T) {
+	var b Beat
+	b.Begin(0)
+	if b.Watch(clock.Instant(time.Hour)); b.GaveWay() != 0 {
+		t.Error("it gave way")
+	}
+}
+
 func TestBeatBeats(t *testing.T) {
 	var b Beat
 	stop := b.Start()
@@ -53,4 +61,21 @@ func TestBeatBeats(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	stop()
+}
+
+func TestGiveWayWhile(t *testing.T) {
+	b := Beat{started: true}
+	b.Begin(0)
+	b.Watch(1)
+	before := b.GaveWay()
+	during := before
+	GiveWayWhile(func() {
+		b.Watch(2)
+		b.Watch(3)
+		during = b.GaveWay()
+	})
+	b.Watch(4)
+	if before != 0 || during != 2 || b.GaveWay() != 2 {
+		t.Errorf("gave way %d times before, %d with, %d after; want 0, 2, 2", before, during, b.GaveWay())
+	}
 }

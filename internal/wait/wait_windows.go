@@ -85,7 +85,7 @@ func (w *Waiter) until(now, due clock.Instant) clock.Instant {
 	case Hybrid:
 		return w.hybrid(now, due)
 	case Periodic:
-		return w.expiry(now, due)
+		return w.expiry(due)
 	case Sleep:
 		left := min(Slice, time.Duration(due-now)) + time.Millisecond - 1
 		windows.SleepEx(uint32(left/time.Millisecond), false)
@@ -105,15 +105,24 @@ func (w *Waiter) sleepUntil(_, due clock.Instant) clock.Instant {
 	return clock.Now()
 }
 
-// expiry waits for the periodic timer, which the first wait starts so that its
+// expiry waits for the periodic timer, which the first wait sets so that its
 // first expiry is the grid's first point. event[0] tells whether it runs.
-func (w *Waiter) expiry(now, due clock.Instant) clock.Instant {
+//
+// An expiry before due is one that nobody had waited for, or a clock interrupt
+// that ran ahead of the performance counter: the timer is set to the grid
+// again. Without that a timer that is early by a microsecond would from then
+// on serve every point a whole period late.
+func (w *Waiter) expiry(due clock.Instant) clock.Instant {
 	if w.event[0] == 0 {
 		w.event[0] = 1
 		w.set(due-clock.Now(), w.period)
 	}
-	windows.WaitForSingleObject(windows.Handle(w.handle), uint32(Slice/time.Millisecond))
-	return clock.Now()
+	s, err := windows.WaitForSingleObject(windows.Handle(w.handle), uint32(Slice/time.Millisecond))
+	woke := clock.Now()
+	if err == nil && s == windows.WAIT_OBJECT_0 && woke < due {
+		w.event[0] = 0
+	}
+	return woke
 }
 
 // set arms the timer; the unit of a relative time is 100 ns, negative.

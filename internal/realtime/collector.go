@@ -1,0 +1,63 @@
+package realtime
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"serialtiming/internal/wait"
+)
+
+// The collector's own collections come when so much lies on the heap: the
+// program's garbage of hours. It looks once a second.
+const (
+	collectAbove = 256 << 20
+	collectLook  = time.Second
+)
+
+// collector collects once, then turns the garbage collector off and watches
+// the heap in its place. A collection that the runtime starts by itself (also
+// by a memory limit) does not end while a hot loop runs, since that one never
+// stops to have its stack looked at; one that is made here has the hot loops
+// give way for its few milliseconds, and is counted like any other.
+func (s *Session) collector() {
+	runtime.GC()
+	percent := debug.SetGCPercent(-1)
+	end := make(chan struct{})
+	go collectWhen(heapBytes, collectAbove, collectLook, end)
+	s.onRestore(func() {
+		close(end)
+		debug.SetGCPercent(percent)
+	})
+	off := fmt.Sprintf("off below %d MiB", collectAbove>>20)
+	s.add(Grant{Item: ItemCollector, Asked: "off", Got: off})
+}
+
+// collectWhen collects whenever heap gives more than above, until end.
+func collectWhen(heap func() uint64, above uint64, every time.Duration, end <-chan struct{}) {
+	look := time.NewTicker(every)
+	defer look.Stop()
+	for {
+		select {
+		case <-end:
+			return
+		case <-look.C:
+			if heap() > above {
+				wait.GiveWayWhile(runtime.GC)
+			}
+		}
+	}
+}
+
+// heapBytes is what lies on the heap, garbage included. It does not stop the
+// world.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}
