@@ -16,7 +16,7 @@ const usage = `receiver times the characters that arrive on a serial port.
 
 Usage:
   receiver --port PORT [flags]      capture until the sender says it is done
-  receiver replay LOG... [flags]    the same report from a run log
+  receiver replay FILE... [flags]   the same report from a log, ours or another tool's
   receiver ports                    list the ports of this machine
 
 Example:

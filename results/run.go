@@ -62,13 +62,13 @@ type Run struct {
 	Steps     Steps      `json:"steps"`
 	Disturbed int64      `json:"disturbed"`
 
-	Interval *Dist     `json:"interval_ns"`
-	Lateness *Dist     `json:"lateness_ns"`
-	Late     Late      `json:"late"`
-	Period   Period    `json:"period"`
-	Table    TableData `json:"table"`
-	Path     *Path     `json:"path_ns"`
-	Worst    []Worst   `json:"worst,omitempty"`
+	Interval *Dist           `json:"interval_ns"`
+	Lateness *Dist           `json:"lateness_ns"`
+	Late     Late            `json:"late"`
+	Period   Period          `json:"period"`
+	Table    TableData       `json:"table"`
+	Path     *Path           `json:"path_ns"`
+	Worst    []WorstInterval `json:"worst,omitempty"`
 
 	Announced []KeyValue `json:"announced"` // what the sender said of itself, as heard
 	Counters  []Counters `json:"counters"`
@@ -198,9 +198,9 @@ type Path struct {
 	WroteArrived Dist `json:"wrote_arrived"`
 }
 
-// Worst is a long interval beside what the sender's own log says of the
+// WorstInterval is a long interval beside what the sender's own log says of the
 // character that ended it. The two machines' clocks are not compared.
-type Worst struct {
+type WorstInterval struct {
 	IntervalNS  int64  `json:"interval_ns"`
 	AtNS        int64  `json:"at_ns"`
 	Place       int64  `json:"place"`       // in the sequence, from 0

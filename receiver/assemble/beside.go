@@ -67,12 +67,12 @@ func (r *run) withSender(place, at, interval int64) {
 	if interval <= 0 || len(r.worst) == worstKept && interval <= r.worst[worstKept-1].IntervalNS {
 		return
 	}
-	w := results.Worst{IntervalNS: interval, AtNS: at, Place: place}
+	w := results.WorstInterval{IntervalNS: interval, AtNS: at, Place: place}
 	if path.Due != results.NoInstant {
 		w.DueWokeNS = new(path.Woke - path.Due)
 	}
 	w.WokeWroteNS = new(path.Wrote - path.Woke)
-	i, _ := slices.BinarySearchFunc(r.worst, interval, func(w results.Worst, v int64) int {
+	i, _ := slices.BinarySearchFunc(r.worst, interval, func(w results.WorstInterval, v int64) int {
 		return int(min(max(v-w.IntervalNS, -1), 1))
 	})
 	r.worst = slices.Insert(r.worst, i, w)

@@ -33,12 +33,12 @@ type run struct {
 	lastAt  int64
 	prevAt  int64
 	first   byte
-	varied  bool            // not all characters are the same
-	side    *Beside         // the sender's own log; nil: none
-	order   int             // of the announced runs, from 1
-	worst   []results.Worst // longest first
-	mute    bool            // the log does not tell the characters
-	sender  bool            // what was sent, not what arrived
+	varied  bool                    // not all characters are the same
+	side    *Beside                 // the sender's own log; nil: none
+	order   int                     // of the announced runs, from 1
+	worst   []results.WorstInterval // longest first
+	mute    bool                    // the log does not tell the characters
+	sender  bool                    // what was sent, not what arrived
 }
 
 // The reasons for which a run ends; they stand in the log.
