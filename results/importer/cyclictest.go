@@ -27,6 +27,9 @@ func (t *textHistogram) grow(n int) {
 
 // bucket adds a row: its value, then the counts.
 func (t *textHistogram) bucket(f [][]byte) bool {
+	if len(f) < 2 {
+		return false
+	}
 	value, ok := parseUint(f[0])
 	if !ok || value > 1e15 {
 		return false
@@ -69,8 +72,8 @@ func setOver(h *Histogram, v int64) { h.Over = v }
 
 func detectCyclictest(h head) string {
 	rows := 0
-	for i, l := range h.lines {
-		if l == "" || l[0] == '#' || !h.whole && i == len(h.lines)-1 {
+	for i, l := range h.full() {
+		if l == "" || l[0] == '#' {
 			continue
 		}
 		f := bytes.Fields([]byte(l))

@@ -41,7 +41,7 @@ func openDSView(in *input) (reader, error) {
 		d.titles = append(d.titles, in.ch.add(strings.TrimSpace(name), false))
 	}
 	var cells []string
-	for _, l := range in.head.lines[1:] {
+	for _, l := range in.head.rows() {
 		part := strings.SplitN(l, ",", 3)
 		if len(part) < 3 {
 			continue
@@ -103,8 +103,9 @@ func (d *dsview) row(line []byte, rec *record) bool {
 		rec.flags = errorFlags([]byte(note))
 		return rec.flags != 0
 	}
+	cut := d.lines.cut(text, d.radix)
 	v, ok := d.radix.decode(text)
-	if !ok {
+	if !ok || cut {
 		rec.data = d.in.sink.placeholders(1)
 		return true
 	}

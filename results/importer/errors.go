@@ -35,7 +35,7 @@ func (u *UnknownError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: the format is not known; tried:", u.Name)
 	for _, t := range u.Tried {
-		fmt.Fprintf(&b, "\n  %-15s %s", t.Format, t.Why)
+		fmt.Fprintf(&b, "\n  %-18s %s", t.Format, t.Why)
 	}
 	return b.String()
 }

@@ -74,7 +74,7 @@ func detectFtrace(h head) string {
 func openFtrace(in *input) (reader, error) {
 	f := &ftrace{in: in, lines: newLineReader(in), fds: map[string]string{}}
 	// The first exit of a task comes without its entry: the next one tells.
-	for _, l := range in.head.lines {
+	for _, l := range in.head.full() {
 		if t, ok := parseTrace([]byte(l)); ok {
 			if fd, ok := readEntry(t.event); ok && f.fds[string(t.task)] == "" {
 				f.fds[string(t.task)] = string(fd)

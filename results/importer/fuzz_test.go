@@ -29,6 +29,8 @@ func FuzzRtla(f *testing.F)           { fuzzFormat(f, "rtla") }
 func FuzzCyclictest(f *testing.F)     { fuzzFormat(f, "cyclictest") }
 func FuzzCyclictestJSON(f *testing.F) { fuzzFormat(f, "cyclictest-json") }
 func FuzzJitterdebugger(f *testing.F) { fuzzFormat(f, "jitterdebugger") }
+func FuzzCyclictestList(f *testing.F) { fuzzFormat(f, "cyclictest-list") }
+func FuzzJitterRaw(f *testing.F)      { fuzzFormat(f, "jitterdebugger-raw") }
 func FuzzArduino(f *testing.F)        { fuzzFormat(f, "arduino") }
 func FuzzPlatformIO(f *testing.F)     { fuzzFormat(f, "platformio") }
 func FuzzGrabserial(f *testing.F)     { fuzzFormat(f, "grabserial") }

@@ -26,6 +26,8 @@ type Histogram struct {
 	Min    int64    // ns, of all values
 	Max    int64    // ns
 	Mean   float64  // ns
+
+	Warnings []string // about the file, the same for all of its histograms
 }
 
 // OpenHistogram reads a file of class "histogram": one histogram for each
@@ -49,14 +51,18 @@ func OpenHistogram(r io.Reader, name string, opt Options) ([]Histogram, error) {
 	if err != nil {
 		return nil, named(err, name, im.Name)
 	}
+	if len(list) == 0 {
+		return nil, &Refusal{Name: name, Format: im.Name, Why: "there is no histogram in it"}
+	}
+	warnings, err := in.sink.judgeLines()
+	if err != nil {
+		return nil, named(err, name, im.Name)
+	}
 	for i := range list {
-		list[i].Format = im.Name
+		list[i].Format, list[i].Warnings = im.Name, warnings
 		if err := list[i].complete(); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", name, list[i].Label, err)
 		}
-	}
-	if len(list) == 0 {
-		return nil, &Refusal{Name: name, Format: im.Name, Why: "there is no histogram in it"}
 	}
 	return list, nil
 }
@@ -70,6 +76,22 @@ func IsHistogram(err error) bool {
 	}
 	im := lookup(r.Format)
 	return im != nil && im.histogram != nil
+}
+
+// judgeLines refuses a file of which more than half is unreadable, and says
+// what was not.
+func (s *sink) judgeLines() ([]string, error) {
+	r := &s.report
+	if r.Bad > 0 {
+		s.warn("%d of %d lines are not readable, the first: %s", r.Bad, s.line, r.BadLines[0].String(s.name))
+	}
+	if r.Bad*2 > s.line {
+		return nil, &Refusal{Why: r.Warnings[len(r.Warnings)-1]}
+	}
+	if r.Torn {
+		s.warn("the last line is torn")
+	}
+	return r.Warnings, nil
 }
 
 var errBadCount = errors.New("a count is negative or too large")

@@ -3,7 +3,7 @@ package importer
 import (
 	"bytes"
 	"io"
-	"math"
+	"math/bits"
 	"strings"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -15,11 +15,10 @@ import (
 //
 //	Tag=A,0.127,1.007,2.769,HISTFAAAAEV42pNpmSzM…
 //
-// The sums keep three digits, as the project's own log processor does.
 // Values are nanoseconds by convention (the maximum column is the value
 // divided by 1e6).
 
-const maxTags = 64 // a sum takes half a megabyte
+const maxTags = 64
 
 func detectHlog(h head) string {
 	yes, _ := h.count(func(l []byte) bool {
@@ -52,9 +51,16 @@ func parseHlog(line []byte) (tag string, payload []byte, ok bool) {
 	return tag, bytes.TrimSpace(f[3]), true
 }
 
+// hlogSum adds up the histograms of one tag: counts by lowest value.
+type hlogSum struct {
+	tag    string
+	counts map[int64]int64
+	moment float64 // sum of the values, each taken in the middle of its bucket
+	total  int64
+}
+
 func readHlog(in *input) ([]Histogram, error) {
-	sums := map[string]*hdr.Histogram{}
-	var tags []string
+	var sums []*hlogSum
 	lines := newLineReader(in)
 	for {
 		line, err := lines.next()
@@ -77,36 +83,63 @@ func readHlog(in *input) ([]Histogram, error) {
 			in.sink.bad("its payload cannot be decoded: %v", err)
 			continue
 		}
-		if sums[tag] == nil {
-			if len(tags) == maxTags {
-				in.sink.warn("more than %d tags: the others are left out", maxTags)
-				continue
-			}
-			sums[tag] = hdr.New(1, math.MaxInt64/2, 3)
-			tags = append(tags, tag)
-		}
-		if lost := sums[tag].Merge(h); lost > 0 {
-			in.sink.warn("%d values are beyond 146 years", lost)
+		if sum := sumOf(&sums, tag); sum != nil {
+			sum.add(h)
+		} else {
+			in.sink.warn("more than %d tags: the others are left out", maxTags)
 		}
 	}
-	if in.sink.report.Bad > 0 && len(tags) == 0 {
-		return nil, &Refusal{Why: in.sink.report.BadLines[0].String(in.name)}
+	var list []Histogram
+	for _, sum := range sums {
+		list = append(list, sum.histogram())
 	}
-	return hlogHistograms(sums, tags), nil
+	return list, nil
 }
 
-func hlogHistograms(sums map[string]*hdr.Histogram, tags []string) []Histogram {
-	var list []Histogram
-	for _, tag := range tags {
-		sum := sums[tag]
-		h := Histogram{Label: strings.TrimSpace("histogram " + tag), Width: 1,
-			Min: sum.Min(), Max: sum.Max(), Mean: sum.Mean()}
-		for _, bar := range sum.Distribution() {
-			if bar.Count > 0 {
-				h.Rows = append(h.Rows, Bucket{bar.From, bar.Count})
-			}
+func sumOf(sums *[]*hlogSum, tag string) *hlogSum {
+	for _, s := range *sums {
+		if s.tag == tag {
+			return s
 		}
-		list = append(list, h)
 	}
-	return list
+	if len(*sums) == maxTags {
+		return nil
+	}
+	*sums = append(*sums, &hlogSum{tag: tag, counts: map[int64]int64{}})
+	return (*sums)[len(*sums)-1]
+}
+
+func (s *hlogSum) add(h *hdr.Histogram) {
+	for _, bar := range h.Distribution() {
+		if bar.Count > 0 {
+			s.counts[bar.From] += bar.Count
+			s.total += bar.Count
+			s.moment += float64(bar.Count) * (float64(bar.From) + float64(bar.To)) / 2
+		}
+	}
+}
+
+func (s *hlogSum) histogram() Histogram {
+	h := Histogram{Label: strings.TrimSpace("histogram " + s.tag), Width: 1, Min: -1, Max: -1, Mean: -1}
+	if s.total > 0 {
+		h.Mean = s.moment / float64(s.total)
+	}
+	for value, count := range s.counts {
+		h.Rows = append(h.Rows, Bucket{value, count})
+		if h.Min < 0 || value < h.Min {
+			h.Min = value
+		}
+		h.Max = max(h.Max, value)
+	}
+	if h.Max > 0 {
+		h.Max = highestEquivalent(h.Max)
+	}
+	return h
+}
+
+// highestEquivalent is the largest value that three digits do not tell from v:
+// the project's own log processor prints it as the maximum.
+func highestEquivalent(v int64) int64 {
+	width := int64(1) << max(0, bits.Len64(uint64(v))-11)
+	return v - v%width + width - 1
 }

@@ -155,6 +155,7 @@ type head struct {
 	lines []string // at most 400, without line ends; the last may be cut
 	text  bool
 	whole bool // the head is the whole file
+	torn  bool // the last line has no end
 }
 
 const headLines = 400
@@ -169,6 +170,7 @@ func newHead(b []byte, whole bool) head {
 	}
 	for len(b) > 0 && len(h.lines) < headLines {
 		line, rest, found := bytes.Cut(b, []byte{'\n'})
+		h.torn = !found
 		if !found && !whole && len(h.lines) > 0 {
 			break
 		}
@@ -186,6 +188,25 @@ func (h head) first() string {
 		}
 	}
 	return ""
+}
+
+// full gives the lines without a torn last one, which would mislead a guess.
+func (h head) full() []string {
+	if h.torn && len(h.lines) > 1 {
+		return h.lines[:len(h.lines)-1]
+	}
+	return h.lines
+}
+
+// rows gives the full lines below the first that is not blank.
+func (h head) rows() []string {
+	lines := h.full()
+	for i, l := range lines {
+		if len(l) > 0 {
+			return lines[i+1:]
+		}
+	}
+	return nil
 }
 
 // count says how many of the lines that are not blank have a property.

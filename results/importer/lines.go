@@ -170,7 +170,7 @@ func openLines(like func(prefix) bool) func(*input) (reader, error) {
 func (l *lineLog) looksLikeDeltas() bool {
 	var before int64
 	stamps, falls := 0, 0
-	for _, line := range l.in.head.lines {
+	for _, line := range l.in.head.full() {
 		p, ok := parsePrefix([]byte(line))
 		if !ok || !l.like(p) || p.kind != seconds && p.kind != timeOfDay {
 			continue
@@ -242,7 +242,7 @@ func detectTs(h head) string {
 		return why
 	}
 	var cells []string
-	for _, l := range h.lines {
+	for _, l := range h.full() {
 		if p, ok := parsePrefix([]byte(l)); ok && p.kind == seconds {
 			cells = append(cells, strings.TrimSpace(l[p.length:]))
 		}

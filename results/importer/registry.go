@@ -82,6 +82,11 @@ var registry = []importer{
 	{Format: Format{"jitterdebugger", ClassHistogram, "", "1 µs", `"cpu": {"0": {"histogram": {"7": 1}}}`, noOrder},
 		hint: hintLoad, detect: detectJitterdebugger, histogram: readJSONHistogram},
 
+	{Format: Format{"cyclictest-list", ClassHistogram, "", "1 µs", "       0:     297:      61", noOrder},
+		hint: hintLoad, detect: detectCyclictestList, histogram: readCyclictestList},
+	{Format: Format{"jitterdebugger-raw", ClassHistogram, "", "1 µs", "(binary)", noOrder},
+		hint: hintLoad, detect: detectJitterRaw, histogram: readJitterRaw},
+
 	// Tables with a header.
 	{Format: Format{"saleae", ClassCharacter, "start bit", "sample clock; older versions nine significant digits", `"Async 1","data",0.000592672,0.000082464,0x31`, ""},
 		detect: detectSaleae2, open: openSaleae2},

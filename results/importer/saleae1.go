@@ -51,7 +51,7 @@ func openSaleae1(in *input) (reader, error) {
 	} else {
 		s.only = in.ch.add("serial", false)
 	}
-	rows := in.head.lines[1:]
+	rows := in.head.rows()
 	c.findPoint(rows, 0)
 	s.cols = c
 	s.radix = guessRadix(c.cells(rows, s.value))
@@ -157,11 +157,11 @@ func detectDigital(h head) string {
 	if c.find("Time [s]", "Time[s]") != 0 || len(c.names) < 2 {
 		return "its first line does not begin with Time [s]"
 	}
-	rows := h.lines[1:]
-	if len(rows) < 2 {
-		return "too few rows"
+	rows := h.rows()
+	if len(rows) == 0 {
+		return "it has no rows"
 	}
-	for _, row := range rows[:len(rows)-1] { // the last one may be cut
+	for _, row := range rows {
 		for i, cell := range strings.Split(row, string(c.sep)) {
 			if i > 0 && cell != "0" && cell != "1" {
 				return "its columns hold more than 0 and 1"

@@ -19,7 +19,6 @@ type saleae2 struct {
 	one      [1]byte
 	only     *channel // where there is no name column
 	decimals int      // of the row before
-	width    int      // of the value before
 	fine     int64    // ns, the step that the durations in the head show
 }
 
@@ -38,10 +37,7 @@ func openSaleae2(in *input) (reader, error) {
 	if s.start < 0 {
 		return nil, &Refusal{Why: "its first line has no column start_time"}
 	}
-	var rows []string
-	if len(in.head.lines) > 0 {
-		rows = in.head.lines[1:]
-	}
+	rows := in.head.rows()
 	c.findPoint(rows, s.start)
 	s.cols, s.fine = c, finestStep(c, rows, c.find("duration"))
 	s.fields = make([][]byte, max(s.name, s.start, s.data, s.failed)+2)
@@ -146,13 +142,8 @@ func (s *saleae2) row(line []byte, rec *record) bool {
 func (s *saleae2) value(n int) []byte {
 	if s.data >= 0 && s.data < n {
 		cell := s.fields[s.data]
-		v, ok := s.radix.decode(cell)
-		if s.lines.torn && s.data == n-1 && len(cell) < s.width {
-			ok = false
-			s.in.sink.report.Torn = true
-		}
-		s.width = len(cell)
-		if ok {
+		cut := s.data == n-1 && s.lines.cut(cell, s.radix)
+		if v, ok := s.radix.decode(cell); ok && !cut {
 			s.one[0] = v
 			return s.one[:]
 		}

@@ -22,11 +22,13 @@ var sampleOptions = map[string][]Options{
 	"saleae_two.csv":         {{Channel: "Line B"}, {Channel: "nobody"}},
 	"sigrok_hex.txt":         {{SampleRate: 625000}},
 	"sigrok_class.txt":       {{SampleRate: 625000, Channel: "tx"}, {SampleRate: 625000, Channel: "uart-1 RX"}},
+	"sigrok_torn.txt":        {{SampleRate: 625000}},
 	"sigrok_space.txt":       {{SampleRate: 24000000}},
 	"pulseview.txt":          {{SampleRate: 1000000}},
 	"dsview_v13.csv":         {{Channel: "1:UART: RX/TX"}},
 	"socat_xv.log":           {{Channel: "<"}, {Channel: "tx"}},
-	"strace_ttt.log":         {{Channel: "fd 1 tx"}, {Channel: "fd 3 rx stream 1"}},
+	"strace_ttt.log":         {{Channel: "fd 1 tx"}},
+	"strace_streams.log":     {{Channel: "fd 3 rx stream 1"}},
 	"jpnevulator.log":        {{Channel: "/dev/ttyS1"}},
 	"ftrace.txt":             {{Channel: "irq_handler_entry: irq=4 name=ttyS1"}},
 	"usbmon.txt":             {{Channel: "rx"}},
@@ -155,6 +157,7 @@ func binarySamples(t testing.TB) []sample {
 		{"user0.pcap", pcapFile(binary.LittleEndian, pcapNano, linkUser0, rtacRecord(rtacRxStart, "A"), rtacRecord(rtacBreak, ""), rtacRecord(rtacTxStart, "B"))},
 		{"torn.pcap", usbmonSample()[:150]},
 		{"log.hlog", hlogSample(t)},
+		{"samples.raw", jitterSample()},
 	}
 }
 
@@ -303,4 +306,16 @@ func hlogSample(t testing.TB) []byte {
 	}
 	b.WriteString("1.0,2.0,3.0,HISTbroken\n")
 	return b.Bytes()
+}
+
+func jitterSample() []byte {
+	var b []byte
+	le := binary.LittleEndian
+	for i := range uint64(5) {
+		b = le.AppendUint32(b, uint32(i%2))
+		b = le.AppendUint64(b, 1796039122)
+		b = le.AppendUint64(b, i*1000000)
+		b = le.AppendUint64(b, 60+i)
+	}
+	return b
 }

@@ -44,12 +44,12 @@ func parseScript(line []byte) (e scriptEntry, ok bool) {
 func detectScript(h head) string {
 	advanced, falling, n := 0, 0, 0
 	before := int64(-1)
-	for i, l := range h.lines {
+	for i, l := range h.full() {
+		if l == "" {
+			continue
+		}
 		e, ok := parseScript([]byte(l))
 		if !ok {
-			if l == "" || i == len(h.lines)-1 {
-				continue
-			}
 			return fmt.Sprintf("line %d is no delay with a number of bytes", i+1)
 		}
 		ns, _ := e.delay.ns(unitS)

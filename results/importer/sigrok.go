@@ -89,7 +89,7 @@ func openSigrok(in *input) (reader, error) {
 	}
 	s := &sigrok{in: in, lines: newLineReader(in), rate: sampleClock{rate: uint64(in.opt.SampleRate)}}
 	var cells []string
-	for _, l := range in.head.lines {
+	for _, l := range in.head.full() {
 		if a, ok := parseAnnotation([]byte(l)); ok && annotationNote(a) == "" {
 			cells = append(cells, string(a.text))
 		}
@@ -162,8 +162,9 @@ func (s *sigrok) value(text []byte) []byte {
 	if len(text) == 0 {
 		text = []byte{' '}
 	}
+	cut := s.lines.cut(text, s.radix)
 	v, ok := s.radix.decode(text)
-	if !ok {
+	if !ok || cut {
 		return s.in.sink.placeholders(1)
 	}
 	s.one[0] = v

@@ -67,7 +67,7 @@ func detectSigrokJSON(h head) string {
 
 func openSigrokJSON(in *input) (reader, error) {
 	var cells []string
-	for _, l := range in.head.lines {
+	for _, l := range in.head.full() {
 		if e, ok := parseTraceEvent([]byte(l)); ok && e.phase == 'B' {
 			if _, note := noteFlags(e.name); !note {
 				cells = append(cells, string(e.name))

@@ -26,8 +26,9 @@ type Report struct {
 	Resets   int64 // backward steps that the log itself shows to be a new base
 	Wraps    int64 // at midnight or of a counter: put right, the interval is good
 
-	// BytesUnknown: some or all bytes are placeholders (0x00) whose number is
-	// known and whose value is not: the log has no data column, or cuts it.
+	// BytesUnknown: some or all bytes of the channel are placeholders (0x00)
+	// whose number is known and whose value is not: the log has no data column,
+	// or cuts it.
 	BytesUnknown bool
 
 	Channels []Channel // of the whole file, in order of appearance
@@ -83,11 +84,13 @@ func (s *sink) wrap() {
 // placeholders gives n bytes of unknown value. They are shared: not to be
 // written to.
 func (s *sink) placeholders(n int64) []byte {
-	s.report.BytesUnknown = true
 	return zeros[:min(n, int64(len(zeros)))]
 }
 
 var zeros [1 << 20]byte
+
+// isPlaceholder knows bytes that placeholders gave.
+func isPlaceholder(b []byte) bool { return len(b) > 0 && &b[0] == &zeros[0] }
 
 // String gives `file:line: why`.
 func (b BadLine) String(file string) string {

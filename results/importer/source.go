@@ -17,9 +17,10 @@ type record struct {
 	flags results.Flags
 	// Of tools that drop trailing zeros: significant digits of the stamp, and
 	// the step that the row's other times show, in ns.
-	digits int
-	fine   int64
-	reset  bool // at belongs to a new base: a step back here is no fault of a clock
+	digits  int
+	fine    int64
+	reset   bool // at belongs to a new base: a step back here is no fault of a clock
+	unknown bool // some of data is placeholders; seen by itself when all of it is
 }
 
 // A reader is an importer at work. next fills in a record and gives io.EOF
@@ -152,7 +153,7 @@ func (s *Source) pend(given []byte) {
 // fetch reads to the next record of the chosen channel.
 func (s *Source) fetch() error {
 	for {
-		s.rec = record{data: s.rec.data}
+		s.rec = record{}
 		if err := s.rd.next(&s.rec); err != nil {
 			return s.finish(err)
 		}
@@ -162,6 +163,7 @@ func (s *Source) fetch() error {
 			ch.Bytes += int64(n)
 		}
 		if ch == s.chosen {
+			s.noteUnknown()
 			return nil
 		}
 		if !ch.taken || len(s.rec.data) == 0 {
@@ -171,7 +173,14 @@ func (s *Source) fetch() error {
 			return s.ambiguous()
 		}
 		s.chosen = ch
+		s.noteUnknown()
 		return nil
+	}
+}
+
+func (s *Source) noteUnknown() {
+	if s.rec.unknown || isPlaceholder(s.rec.data) {
+		s.in.sink.report.BytesUnknown = true
 	}
 }
 

@@ -20,7 +20,8 @@ func (s *Source) open() {
 		q.data = append([]byte(nil), q.data...)
 		s.opening = append(s.opening, q)
 	}
-	if _, refused := s.err.(*Refusal); refused {
+	switch s.err.(type) {
+	case *Refusal, *ChannelsError:
 		s.opening = nil
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // strace reads strace -ttt, -tt and -r, with -T, -f, -y, -xx in any mixture.
@@ -28,6 +29,7 @@ type strace struct {
 	streams map[string]*stream
 	scan    bool // first pass
 	ended   bool
+	others  int // reads and writes of files, pipes and sockets
 }
 
 // straceRead is a read or write that brought bytes.
@@ -35,6 +37,7 @@ type straceRead struct {
 	at, step int64
 	ch       *channel
 	data     []byte
+	unknown  bool // its text was cut
 }
 
 // stream counts the streams of one descriptor: those with data in all, and the
@@ -42,6 +45,31 @@ type straceRead struct {
 type stream struct {
 	last, now int
 	hasData   bool
+	path      []byte // that an open in the log named, nil when none did
+}
+
+// end is the end of a stream, if one had begun.
+func (st *stream) end() {
+	if st.hasData {
+		st.now, st.hasData = st.now+1, false
+	}
+}
+
+// stream finds the stream of the descriptor that a call is about, nil beyond a
+// limit that no serial program reaches.
+func (s *strace) stream(c straceCall) *stream {
+	key := append(append([]byte(nil), c.pid...), ' ')
+	if c.opens() {
+		key = strconv.AppendInt(key, c.result, 10)
+	} else {
+		key = append(key, c.fd...)
+	}
+	st := s.streams[string(key)]
+	if st == nil && len(s.streams) < maxChannels {
+		st = &stream{}
+		s.streams[string(key)] = st
+	}
+	return st
 }
 
 // A descriptor that is polled returns 0 all the time without ending anything.
@@ -76,14 +104,15 @@ func openStrace(in *input) (reader, error) {
 			return nil, err
 		}
 	}
+	in.sink.mute = false
 	for _, st := range s.streams {
 		if st.last = st.now; !st.hasData {
-			st.last--
+			st.last = max(0, st.last-1)
 		}
 		if st.last > maxStreams {
 			in.sink.warn("reads return 0 all the time: taken for a descriptor that is polled, not for the end of a stream")
 		}
-		st.now, st.hasData = 0, false
+		st.now, st.hasData, st.path = 0, false, nil
 	}
 	if err := in.rewind(); err != nil {
 		return nil, err
@@ -98,7 +127,7 @@ func (s *strace) begin(scan bool) {
 	s.lines = newLineReader(s.in)
 	s.clock = straceClock{wrap: unwrapper{period: dayNs, sink: s.in.sink}}
 	s.waiting, s.entered = map[string]*straceRead{}, map[string]straceCall{}
-	s.ready, s.ended = nil, false
+	s.ready, s.ended, s.others = nil, false, 0
 }
 
 func (s *strace) next(rec *record) error {
@@ -112,6 +141,9 @@ func (s *strace) next(rec *record) error {
 			if len(s.waiting) > 0 {
 				s.in.sink.warn("the last read of a thread has neither <T> nor a line after it: when it returned is not known")
 			}
+			if s.others > 0 && len(s.in.ch.all) == 0 && !s.scan {
+				s.in.sink.warn("only terminals and devices are channels: %d reads and writes of others are left out", s.others)
+			}
 			return io.EOF
 		}
 		if err != nil {
@@ -121,7 +153,7 @@ func (s *strace) next(rec *record) error {
 	}
 	r := s.ready[0]
 	s.ready = append(s.ready[:0], s.ready[1:]...)
-	rec.at, rec.step, rec.ch, rec.data = r.at, r.step, r.ch, r.data
+	rec.at, rec.step, rec.ch, rec.data, rec.unknown = r.at, r.step, r.ch, r.data, r.unknown
 	s.free = append(s.free, r)
 	return nil
 }
@@ -169,27 +201,26 @@ func (s *strace) line(line []byte) {
 
 // call takes a call that returned; entry is when it was entered.
 func (s *strace) call(c straceCall, entry int64) {
-	dir := directionOf(c.name)
-	key := append(append(append([]byte(nil), c.pid...), ' '), c.fd...)
-	st := s.streams[string(key)]
+	dir, st := directionOf(c.name), s.stream(c)
 	switch {
-	case c.opens() || string(c.name) == "close" || dir == "rx" && c.result == 0:
-		if c.opens() {
-			st = s.streams[string(c.pid)+" "+fmt.Sprint(c.result)]
-		}
-		if st != nil && st.hasData {
-			st.now, st.hasData = st.now+1, false
-		}
+	case st == nil:
 		return
-	case dir == "" || c.result <= 0 || c.path != nil && !isDevice(c.path):
+	case c.opens():
+		st.end()
+		st.path = c.opened()
+		return
+	case string(c.name) == "close" || dir == "rx" && c.result == 0:
+		st.end()
+		return
+	case dir == "" || c.result <= 0:
 		return
 	}
-	if st == nil {
-		if len(s.streams) >= maxChannels {
-			return
-		}
-		st = &stream{}
-		s.streams[string(key)] = st
+	if c.path == nil {
+		c.path = st.path
+	}
+	if c.path != nil && !isDevice(c.path) {
+		s.others++
+		return
 	}
 	if dir == "rx" {
 		st.hasData = true
@@ -199,7 +230,7 @@ func (s *strace) call(c straceCall, entry int64) {
 	}
 	r := s.take()
 	r.step, r.ch = c.stamp.step, s.channel(c, dir, st)
-	r.data = s.data(r.data[:0], c)
+	r.data, r.unknown = s.data(r.data[:0], c)
 	switch {
 	case dir == "tx":
 		r.at = entry
@@ -223,13 +254,13 @@ func (s *strace) take() *straceRead {
 
 // data decodes the text of a call; where it was cut, placeholders fill up to
 // the return value.
-func (s *strace) data(dst []byte, c straceCall) []byte {
+func (s *strace) data(dst []byte, c straceCall) (data []byte, cut bool) {
 	dst = appendUnescaped(dst, c.text)
 	n := int(min(c.result, int64(len(zeros))))
-	if len(dst) < n {
+	if cut = len(dst) < n; cut {
 		dst = append(dst, s.in.sink.placeholders(int64(n-len(dst)))...)
 	}
-	return dst[:n]
+	return dst[:n], cut
 }
 
 // channel names `fd 3 rx`, with the thread and the stream where there are

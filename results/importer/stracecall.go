@@ -35,6 +35,14 @@ func (c straceCall) opens() bool {
 	return false
 }
 
+// opened gives the path that a call opened, nil when it shows none.
+func (c straceCall) opened() []byte {
+	if !bytes.HasPrefix(c.name, []byte("open")) || len(c.text) == 0 {
+		return nil
+	}
+	return appendUnescaped(nil, c.text)
+}
+
 func (c straceCall) clone() straceCall {
 	c.pid, c.name, c.fd = bytes.Clone(c.pid), bytes.Clone(c.name), bytes.Clone(c.fd)
 	c.path, c.text = bytes.Clone(c.path), nil

@@ -157,7 +157,8 @@ func (t *table) value(n int) []byte {
 		if len(cell) > 1 {
 			cell = bytes.TrimSpace(cell)
 		}
-		if v, ok := t.plan.radix.decode(cell); ok {
+		cut := t.plan.value == n-1 && t.lines.cut(cell, t.plan.radix)
+		if v, ok := t.plan.radix.decode(cell); ok && !cut {
 			t.one[0] = v
 			return t.one[:]
 		}

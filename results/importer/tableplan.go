@@ -42,15 +42,10 @@ func planTable(h head, opt Options) (p tablePlan, why string) {
 	return p, ""
 }
 
-// tableRows gives the lines that count: no comments, no blank ones, and not
-// the last one of a long file, which the head may cut.
+// tableRows gives the lines that count: no comments, no blank ones.
 func tableRows(h head) []string {
-	lines := h.lines
-	if !h.whole && len(lines) > 1 {
-		lines = lines[:len(lines)-1]
-	}
 	var rows []string
-	for _, l := range lines {
+	for _, l := range h.full() {
 		if l != "" && l[0] != '#' {
 			rows = append(rows, l)
 		}

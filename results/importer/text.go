@@ -14,6 +14,7 @@ type lineReader struct {
 	sink    *sink
 	torn    bool // the line last given had no line end: the file ends in it
 	scratch []byte
+	width   int    // of the last value that cut looked at
 	held    []byte // a line that was read ahead
 	hasHeld bool
 	heldEnd bool
@@ -103,6 +104,18 @@ func (l *lineReader) record() ([]byte, error) {
 		}
 	}
 	return l.scratch, nil
+}
+
+// cut says whether a value at the end of a torn file was cut: it is shorter
+// than the one before, in a radix that writes all in one width. Silently it
+// would be another value.
+func (l *lineReader) cut(value []byte, r radix) bool {
+	cut := l.torn && len(value) < l.width && (r == radixHex || r == radixOct || r == radixBin)
+	l.width = len(value)
+	if cut {
+		l.sink.report.Torn = true
+	}
+	return cut
 }
 
 var quoteMark = []byte{'"'}

@@ -16,6 +16,7 @@ type usbState struct {
 	settled bool // by its vendor number
 	in      int  // bulk IN transfers seen in the head
 	status  int  // of them such as begin with FTDI's two status bytes
+	idle    int  // of them such as are nothing else
 }
 
 // urb is a USB transfer as usbmon or USBPcap captured it.
@@ -76,7 +77,8 @@ func parseUSBPcap(b []byte) (u urb, ok bool) {
 }
 
 // look learns from a packet of the head which devices are FTDI's: by vendor
-// number, or because every transfer in begins with its two status bytes.
+// number, or because every transfer in begins with its two status bytes and
+// some are nothing but these, as its latency timer sends them.
 func (c *capture) look(p *packet) {
 	if p.link != linkUSBLinux && p.link != linkUSBMmap && p.link != linkUSBPcap {
 		return
@@ -92,7 +94,10 @@ func (c *capture) look(p *packet) {
 		if hasStatus(u.data) {
 			s.status++
 		}
-		s.ftdi = s.in == s.status
+		if len(u.data) == 2 && u.data[1]&0x60 == 0x60 {
+			s.idle++
+		}
+		s.ftdi = s.in == s.status && s.idle > 0
 	}
 }
 
@@ -107,9 +112,10 @@ func (s *usbState) learnVendor(u urb) {
 }
 
 // hasStatus says whether a packet begins as FTDI's do: modem lines in the high
-// nibble above a fixed 1, then the line status.
+// nibble above a fixed 1, then the line status. A ringing line is left out: with
+// it the bytes would be the letters A, Q, a and q.
 func hasStatus(b []byte) bool {
-	return len(b) >= 2 && b[0]&0x0f == 1 && b[1]&0x80 == 0
+	return len(b) >= 2 && b[0]&0x4f == 1 && b[1]&0x80 == 0
 }
 
 func (c *capture) state(d usbDevice) *usbState {

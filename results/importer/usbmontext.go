@@ -85,6 +85,7 @@ func (u *usbmonText) next(rec *record) error {
 		rec.at, rec.step = at, 1000
 		rec.ch = u.channel(l.pipe, in)
 		rec.data = u.bytes(l)
+		rec.unknown = len(l.words) == 0 || l.len > 32
 		return nil
 	}
 }
