@@ -17,6 +17,7 @@ const usage = `receiver times the characters that arrive on a serial port.
 Usage:
   receiver --port PORT [flags]      capture until the sender says it is done
   receiver replay FILE... [flags]   the same report from a log, ours or another tool's
+  receiver compare RUN... [flags]   runs beside each other, phase by phase
   receiver ports                    list the ports of this machine
 
 Example:
@@ -48,9 +49,17 @@ Report:
   --json FILE          the report as JSON; - is stdout, in place of the text
   --csv FILE           the table as CSV; - is stdout, in place of the text
 
+Limits:
+  --max-interval D     longest interval
+  --max-lateness D     largest lateness
+  --max-late-share P   late characters, in percent
+  --max-lost N         lost characters
+  --max-errors N       line errors and wrong characters
+
   --version, --help
 
-Exit status: 0 done, 1 failed or nothing received, 2 wrong usage.
+Exit status: 0 done, 1 failed or nothing received, 2 wrong usage, 3 a limit was
+broken or could not be decided.
 `
 
 // captureFlags are the flags of a capture.
@@ -62,6 +71,8 @@ type captureFlags struct {
 	idle     time.Duration
 	warmup   time.Duration
 	report   cli.ReportFlags
+	limits   limitFlags
+	set      results.Limits
 }
 
 func parseCapture(p *program, args []string) (f captureFlags, done bool, err error) {
@@ -72,6 +83,7 @@ func parseCapture(p *program, args []string) (f captureFlags, done bool, err err
 	fs.DurationVar(&f.idle, "idle", 5*time.Second, "")
 	fs.DurationVar(&f.warmup, "warmup", 2*time.Second, "")
 	f.report.Add(fs)
+	f.limits.Add(fs)
 	if done, err = cli.Parse(fs, args, usage, p.stdout); done || err != nil {
 		return f, done, err
 	}
@@ -100,6 +112,10 @@ func (f *captureFlags) validate(fs *pflag.FlagSet) error {
 	case f.idle <= 0:
 		return cli.Misuse("give a duration such as 5s", "--idle %v is none", f.idle)
 	}
+	if err := f.limits.Validate(fs); err != nil {
+		return err
+	}
+	f.set = f.limits.Limits(fs, 1)
 	return validateReport(&f.report, fs)
 }
 

@@ -24,6 +24,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		switch args[0] {
 		case "ports":
 			command, args = p.ports, args[1:]
+		case "compare":
+			command, args = p.compare, args[1:]
 		case "replay":
 			command, args = p.replay, args[1:]
 		}

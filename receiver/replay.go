@@ -49,7 +49,15 @@ Report:
   --json FILE          the report as JSON; - is stdout, in place of the text
   --csv FILE           the table as CSV; - is stdout, in place of the text
 
-Exit status: 0 done (a torn log too), 1 failed, 2 wrong usage.
+Limits:
+  --max-interval D     longest interval
+  --max-lateness D     largest lateness
+  --max-late-share P   late characters, in percent
+  --max-lost N         lost characters
+  --max-errors N       line errors and wrong characters
+
+Exit status: 0 done (a torn log too), 1 failed, 2 wrong usage, 3 a limit was broken
+or could not be decided.
 `
 
 // replayFlags are the flags of a replay.
@@ -61,11 +69,14 @@ type replayFlags struct {
 	pcapng   string
 	formats  bool
 	sender   string
+	limits   limitFlags
+	set      results.Limits
 }
 
 func parseReplay(p *program, args []string) (f replayFlags, files []string, done bool, err error) {
 	fs := pflag.NewFlagSet("receiver replay", pflag.ContinueOnError)
 	f.report.Add(fs)
+	f.limits.Add(fs)
 	fs.StringVar(&f.importer.Format, "format", "", "")
 	fs.BoolVar(&f.formats, "formats", false, "")
 	fs.StringVar(&f.importer.Channel, "channel", "", "")
@@ -109,6 +120,10 @@ func (f *replayFlags) validate(fs *pflag.FlagSet) error {
 	default:
 		return cli.Misuse("--expect takes cycle, counter or none", "unknown sequence %q", f.expect)
 	}
+	if err := f.limits.Validate(fs); err != nil {
+		return err
+	}
+	f.set = f.limits.Limits(fs, 1)
 	return validateReport(&f.report, fs)
 }
 
@@ -141,6 +156,10 @@ func (p *program) replay(ctx context.Context, args []string) (int, error) {
 	}
 	if len(report.Runs) == 0 {
 		return max(status, cli.Failed), nil
+	}
+	f.set.QuantumNS = max(report.Source.QuantumNS, 1)
+	if broken := p.judge(f.set, report.Runs); status == cli.Done {
+		status = broken
 	}
 	for i := range report.Runs {
 		for _, w := range report.Runs[i].Warnings {

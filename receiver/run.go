@@ -56,11 +56,12 @@ func (p *program) receive(ctx context.Context, args []string) (int, error) {
 	if serialport.IsCable(f.port.Port) {
 		kind = "cable"
 	}
+	broken := p.judge(f.set, runs)
 	r := results.NewReport(results.Source{Kind: kind, Class: "character", QuantumNS: 1}, runs)
 	if err := f.report.Write(p.stdout, forms(r)); err != nil {
 		return 0, err
 	}
-	return cli.Done, failed
+	return broken, failed
 }
 
 // forms are the ways to write a report.

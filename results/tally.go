@@ -198,6 +198,9 @@ func (t *Tally) Fill(r *Run) {
 		return
 	}
 	r.Lateness = t.lateness.Dist()
+	if t.lateness.Count() == 0 {
+		return // no character had a place on the grid
+	}
 	by := t.opt.lateBy()
 	r.Late = Late{ByNS: &by, Count: new(t.late)}
 	if t.characters > 0 {

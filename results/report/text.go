@@ -253,11 +253,7 @@ func (p *printer) counters(r *results.Run) {
 
 func (p *printer) limits(r *results.Run) {
 	for _, l := range r.Limits {
-		measured := "unknown"
-		if l.Measured != nil {
-			measured = fmt.Sprintf("%g", *l.Measured)
-		}
-		p.item("limit", "%s %g: %s, %s", l.Limit, l.Set, measured, l.Verdict)
+		p.item("limit", "%s", Limit(l))
 	}
 	if r.FloorNS != nil {
 		p.item("floor", "this receiver cannot see differences below %s (p99)", span(float64(*r.FloorNS)))
