@@ -5,7 +5,8 @@
 // the same priority and period, they take turns in short rounds, and of each
 // the best round is compared, since a machine's own spells of seconds are
 // larger than the differences in question. The spread of the rounds is shown
-// beside it. It runs the real pace.Run and capture.Run.
+// beside it. It runs the real pace.Run,
+// capture.Run and receiver.
 package main
 
 import (
@@ -32,6 +33,7 @@ type options struct {
 	lateness bool
 	path     bool
 	causes   bool
+	replay   bool
 }
 
 func (o options) count() int { return int(o.length / o.period) }
@@ -46,7 +48,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.period, "period", time.Millisecond, "period of every program, whole microseconds")
 	f.IntVar(&o.priority, "priority", realtime.DefaultRealtime, "SCHED_FIFO priority of every program")
 	f.StringVar(&timers, "timers", "absolute,periodic,sleep,hybrid,spin", "timers to measure")
-	f.StringVar(&parts, "parts", "lateness,path", "lateness (beside cyclictest), path (write to stamp, beside a C loop), causes (what makes Go late)")
+	f.StringVar(&parts, "parts", "lateness,path,replay", "lateness (beside cyclictest), path (write to stamp, beside a C loop), replay (beside wc -l), causes (what makes Go late)")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -63,10 +65,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			o.lateness = true
 		case "path":
 			o.path = true
+		case "replay":
+			o.replay = true
 		case "causes":
 			o.causes = true
 		default:
-			return o, fmt.Errorf("unknown part %q: there are lateness, path, causes", part)
+			return o, fmt.Errorf("unknown part %q: there are lateness, path, replay, causes", part)
 		}
 	}
 	return o, o.validate(f.NArg())
@@ -99,6 +103,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	if o.causes && len(causes(o)) > 0 {
 		if err := compete(stdout, causesTitle(o), o.rounds, causes(o)); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	if o.replay { // before memory is locked
+		if err := benchReplay(o.rounds, stdout); err != nil {
 			return fail(stderr, err)
 		}
 	}
