@@ -44,40 +44,24 @@ func (p *program) importFile(r io.Reader, name string, f *replayFlags) (results.
 	return source, runs, nil
 }
 
-// pour hands the events of a source to the assembler. The first is held until the second shows whether it was stale.
+// pour hands the events of a source to the assembler.
 func pour(src *importer.Source, a *assemble.Assembler) error {
-	var first *results.Event
 	begin := sync.OnceFunc(func() {
 		a.Foreign(results.Source{Kind: src.Format, Class: src.Class, Channel: src.Channel()})
-		a.Quantum(src.Quantum())
-		if src.Report().BytesUnknown {
-			a.Mute()
-		}
 	})
-	give := func(ev results.Event) {
-		begin()
-		a.Chunk(ev)
-	}
-	for n := 0; ; n++ {
+	for {
 		ev, err := src.Next()
-		if n == 0 && err == nil {
-			ev.Bytes = append([]byte(nil), ev.Bytes...)
-			first = &ev
+		if err == nil {
+			begin()
+			a.Chunk(ev)
 			continue
 		}
-		if first != nil {
-			first.Stale = err == nil && src.Step() == importer.Stale
-			give(*first)
-			first = nil
-		}
-		if errors.Is(err, io.EOF) {
-			begin() // also of a file without events
-			return nil
-		}
-		if err != nil {
+		if !errors.Is(err, io.EOF) {
 			return err
 		}
-		give(ev)
+		begin() // also of a file without events
+		a.Quantum(src.Quantum())
+		return nil
 	}
 }
 
@@ -109,6 +93,7 @@ func remark(r *results.Run, name string, src *importer.Source, rep importer.Repo
 		warn("%s: %d of the steps back are a new base of the stamps", name, rep.Resets)
 	}
 	if rep.BytesUnknown {
+		r.Lost, r.Duplicated, r.Corrupted, r.Extra, r.BeforeStart = nil, nil, nil, nil, nil
 		warn("%s does not tell all characters, only how many there were", name)
 	}
 	for _, w := range rep.Warnings {

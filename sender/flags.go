@@ -20,6 +20,7 @@ const usage = `sender emits a character on a serial port at a fixed period.
 
 Usage:
   sender --port PORT (--count N | --duration D) [flags]
+  sender probe WHAT [flags]         measure this machine: clock, timer, spin, wake, rate
   sender ports                      list the ports of this machine
 
 Example:
@@ -142,7 +143,7 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 // validate gives the first rule that the flags break, a sentence a rule.
 func (f *sendFlags) validate(fs *pflag.FlagSet) error {
 	if fs.NArg() > 0 {
-		return cli.Misuse("the only command is ports; everything else is a flag", "%q is not expected here", fs.Arg(0))
+		return cli.Misuse("the commands are ports and probe; everything else is a flag", "%q is not expected here", fs.Arg(0))
 	}
 	if err := f.port.Validate(fs); err != nil {
 		return err

@@ -11,12 +11,15 @@ import (
 
 	"serialtiming/internal/cli"
 	"serialtiming/sender/load"
+	"serialtiming/sender/probe"
 )
 
 func main() {
-	// A load is this binary again, in a process of its own.
-	if handled, status := load.Child(os.Args[1:]); handled {
-		os.Exit(status)
+	// Loads and some probes are this binary again, in a process of its own.
+	for _, child := range []func([]string) (bool, int){load.Child, probe.Child} {
+		if handled, status := child(os.Args[1:]); handled {
+			os.Exit(status)
+		}
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -25,8 +28,13 @@ func main() {
 func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdout: stdout, stderr: stderr, voice: cli.NewVoice("sender", stderr)}
 	command := p.send
-	if len(args) > 0 && args[0] == "ports" {
-		command, args = p.ports, args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "ports":
+			command, args = p.ports, args[1:]
+		case "probe":
+			command, args = p.probe, args[1:]
+		}
 	}
 	ctx, stop := cli.Interrupts(ctx)
 	defer stop()

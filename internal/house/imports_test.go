@@ -64,7 +64,7 @@ func under(path, room string) bool { return path == room || strings.HasPrefix(pa
 // libraries are the few that serve results' rooms.
 var libraries = map[string][]string{
 	"results/report":   {"gonum.org/v1/plot"},
-	"results/importer": {"github.com/gopacket/gopacket", "github.com/klauspost/compress", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/text"},
+	"results/importer": {"github.com/klauspost/compress", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/text"},
 }
 
 // forbidden says why one package may not import another, "" if it may.
@@ -130,7 +130,7 @@ func kernel(path string) bool {
 
 // kernelRooms may.
 var kernelRooms = []string{"internal/clock", "internal/wait", "internal/realtime", "internal/serialport",
-	"internal/cable", "internal/audit", "internal/bench", "internal/rig", "sender/load"}
+	"internal/cable", "internal/audit", "internal/bench", "internal/rig", "sender/load", "sender/probe/system"}
 
 func TestSystemCallsStayInTheirRooms(t *testing.T) {
 	for _, goos := range []string{"linux", "windows", "darwin", "freebsd"} {

@@ -34,9 +34,6 @@ func (a *Assembler) marked() bool {
 	return a.source.Class == "character" && a.source.Kind != "log"
 }
 
-// Mute says that the log does not tell the characters, only how many there were.
-func (a *Assembler) Mute() { a.opt.Expect = ExpectNone }
-
 // Chunk takes an arrival of another tool's log. Two of one instant stay two.
 func (a *Assembler) Chunk(ev results.Event) {
 	if a.opt.Expect == ExpectCycle {

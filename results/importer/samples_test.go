@@ -129,7 +129,11 @@ func describe(out *bytes.Buffer, s sample, opt Options) {
 			break
 		}
 		if n < 12 {
-			fmt.Fprintf(out, "%d %x %s %s\n", e.At, e.Bytes[:min(len(e.Bytes), 80)], src.Step(), e.Flags)
+			waited := ""
+			if e.Stale {
+				waited = " waited"
+			}
+			fmt.Fprintf(out, "%d %x %s %s%s\n", e.At, e.Bytes[:min(len(e.Bytes), 80)], src.Step(), e.Flags, waited)
 		}
 	}
 	fmt.Fprintf(out, "channel %q, zero %d, quantum %d\n%+v\n", src.Channel(), src.Zero(), src.Quantum(), src.Report())

@@ -257,7 +257,8 @@ func (s *Source) event(q queued) (results.Event, error) {
 		s.err, s.opening = s.refuseCoarse(), nil
 		return results.Event{}, s.err
 	}
-	return results.Event{At: q.at - s.zero, Bytes: q.data, Flags: q.flags}, nil
+	// The step behind the first chunk is stale because that chunk is.
+	return results.Event{At: q.at - s.zero, Bytes: q.data, Flags: q.flags, Stale: s.stale}, nil
 }
 
 func (s *Source) judge(q queued) Step {

@@ -104,10 +104,10 @@ func (p *comparePrinter) derived(d *results.Derived) {
 		p.item("reading", "mean %.3f ms", *d.MeanReading)
 	}
 	if d.MeanNS != nil {
-		p.item("interval", "mean %s ± %s on the counter's clock", exact(*d.MeanNS), span(*d.MeanPlusMinusNS))
+		p.item("interval", "mean %s ± %s on the counter's clock", exact(*d.MeanNS), Span(*d.MeanPlusMinusNS))
 	}
 	if d.PeriodNS != nil {
-		p.item("period", "%s ± %s on the counter's clock: the table is quiet", exact(*d.PeriodNS), span(*d.PeriodPlusMinusNS))
+		p.item("period", "%s ± %s on the counter's clock: the table is quiet", exact(*d.PeriodNS), Span(*d.PeriodPlusMinusNS))
 	} else if d.OnTime != nil {
 		p.item("period", "unknown: too many readings are not %d or %d", d.OnTime[0], d.OnTime[1])
 	}
@@ -125,7 +125,7 @@ func (p *comparePrinter) lateCell(c *results.Cell) {
 	if c.Late.Count != nil {
 		count = fmt.Sprintf(" (%d)", *c.Late.Count)
 	}
-	p.item("late", "%.3f %%%s by more than %s%s", *c.Late.Share*100, count, span(float64(*c.Late.ByNS)), how)
+	p.item("late", "%.3f %%%s by more than %s%s", *c.Late.Share*100, count, Span(float64(*c.Late.ByNS)), how)
 }
 
 func (p *comparePrinter) worst(w *results.WorstReading) {
@@ -135,9 +135,9 @@ func (p *comparePrinter) worst(w *results.WorstReading) {
 	case *w.DelayFromNS <= 0:
 		delay = ": no delay that this counter could see"
 	default:
-		delay = fmt.Sprintf(": %s to %s longer than the period", span(*w.DelayFromNS), span(*w.DelayToNS))
+		delay = fmt.Sprintf(": %s to %s longer than the period", Span(*w.DelayFromNS), Span(*w.DelayToNS))
 	}
-	p.item("worst", "reads %d ms, an interval of %s to %s%s", w.Reading, span(w.FromNS), span(w.ToNS), delay)
+	p.item("worst", "reads %d ms, an interval of %s to %s%s", w.Reading, Span(w.FromNS), Span(w.ToNS), delay)
 }
 
 // delay is the delay that the worst reading stands for.
@@ -148,7 +148,7 @@ func delay(d *results.Derived) string {
 	case *d.Worst.DelayFromNS <= 0:
 		return "none seen"
 	}
-	return span(*d.Worst.DelayFromNS) + " to " + span(*d.Worst.DelayToNS)
+	return Span(*d.Worst.DelayFromNS) + " to " + Span(*d.Worst.DelayToNS)
 }
 
 // rowName names a figure's row; late says by how much where all agree.
@@ -166,7 +166,7 @@ func rowName(figure string, ph *results.Phase) string {
 	if by == nil {
 		return rowNames[figure]
 	}
-	return rowNames[figure] + " by " + span(float64(*by))
+	return rowNames[figure] + " by " + Span(float64(*by))
 }
 
 func percentiles(c *results.Cell, v results.View) string {
@@ -198,7 +198,7 @@ var rowOrder = []string{results.FigureLate, results.FigureMean, results.FigureP5
 // exact writes a mean, which is known finer than its values.
 func exact(ns float64) string {
 	if math.Abs(ns) < 1e6 {
-		return span(ns)
+		return Span(ns)
 	}
 	return fmt.Sprintf("%.6f ms", ns/1e6)
 }
@@ -214,7 +214,7 @@ func valueText(figure string, v float64, view results.View) string {
 	case view.Readings:
 		return fmt.Sprintf("%.0f ms", v/1e6)
 	}
-	return span(v)
+	return Span(v)
 }
 
 // only gives the column that alone has a phase, -1 if several have it.
@@ -295,7 +295,7 @@ func (p *comparePrinter) difference(ph *results.Phase, column int, figure string
 	d := ph.Differences[i]
 	switch {
 	case d.BelowNS != nil:
-		return "under " + span(*d.BelowNS)
+		return "under " + Span(*d.BelowNS)
 	case d.Difference == nil:
 		return ""
 	}
@@ -312,7 +312,7 @@ func (p *comparePrinter) signed(figure string, v float64) string {
 		sign, v = "-", -v
 	}
 	if figure == results.FigureMean {
-		return sign + span(v)
+		return sign + Span(v)
 	}
 	return sign + valueText(figure, v, p.c.View)
 }

@@ -19,7 +19,7 @@ func Limit(l results.Limit) string {
 func limitValue(limit string, v float64) string {
 	switch limit {
 	case results.MaxInterval, results.MaxLateness:
-		return span(v)
+		return Span(v)
 	case results.MaxLateShare:
 		return fmt.Sprintf("%.4g %%", v*100)
 	}

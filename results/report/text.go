@@ -93,7 +93,7 @@ func (p *printer) foreign() {
 		"chunk":     "a stamp a read or packet: no interval inside one",
 		"line":      "a stamp a line: intervals of lines, not of characters",
 	}[s.Class]
-	text := fmt.Sprintf("%s, %s, steps of %s", s.Kind, what, span(float64(s.QuantumNS)))
+	text := fmt.Sprintf("%s, %s, steps of %s", s.Kind, what, Span(float64(s.QuantumNS)))
 	if s.Channel != "" {
 		text += ", channel " + results.OneLine(s.Channel)
 	}
@@ -166,10 +166,10 @@ func (p *printer) dist(name string, d *results.Dist) {
 	}
 	stddev := ""
 	if d.Stddev != nil {
-		stddev = "  stddev " + span(*d.Stddev)
+		stddev = "  stddev " + Span(*d.Stddev)
 	}
-	p.item(name, "min %s  mean %s%s  max %s at %s", spanOr(d.Min, ""), span(*d.Mean), stddev,
-		spanOr(d.Max, ""), span(float64(*d.MaxAtNS)))
+	p.item(name, "min %s  mean %s%s  max %s at %s", spanOr(d.Min, ""), Span(*d.Mean), stddev,
+		spanOr(d.Max, ""), Span(float64(*d.MaxAtNS)))
 	var known, missing []string
 	for _, q := range []struct {
 		name string
@@ -179,7 +179,7 @@ func (p *printer) dist(name string, d *results.Dist) {
 			missing = append(missing, q.name)
 			continue
 		}
-		known = append(known, q.name+" "+span(float64(*q.v)))
+		known = append(known, q.name+" "+Span(float64(*q.v)))
 	}
 	if len(missing) > 0 {
 		known = append(known, fmt.Sprintf("(%s: fewer than 5 of %d samples lie above)", strings.Join(missing, ", "), d.Count))
@@ -194,7 +194,7 @@ func (p *printer) late(r *results.Run) {
 		}
 		return
 	}
-	p.item("late", "%.3f %% (%d) by more than %s", *r.Late.Share*100, *r.Late.Count, span(float64(*r.Late.ByNS)))
+	p.item("late", "%.3f %% (%d) by more than %s", *r.Late.Share*100, *r.Late.Count, Span(float64(*r.Late.ByNS)))
 }
 
 func (p *printer) period(r *results.Run) {
@@ -204,7 +204,7 @@ func (p *printer) period(r *results.Run) {
 	}
 	text := fmt.Sprintf("measured %.6f ms", *d.MeasuredNS/1e6)
 	if d.AnnouncedNS != nil {
-		text = fmt.Sprintf("announced %s, ", span(float64(*d.AnnouncedNS))) + text
+		text = fmt.Sprintf("announced %s, ", Span(float64(*d.AnnouncedNS))) + text
 	}
 	if d.PPM != nil {
 		text += fmt.Sprintf(", %+.1f ± %.2g ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
@@ -216,8 +216,8 @@ func (p *printer) period(r *results.Run) {
 func (p *printer) worst(r *results.Run) {
 	name := "worst"
 	for _, w := range r.Worst {
-		p.item(name, "%s at %s, character %d: the sender woke %s late and wrote for %s", span(float64(w.IntervalNS)),
-			span(float64(w.AtNS)), w.Place, spanOr(w.DueWokeNS, "unknown"), spanOr(w.WokeWroteNS, "unknown"))
+		p.item(name, "%s at %s, character %d: the sender woke %s late and wrote for %s", Span(float64(w.IntervalNS)),
+			Span(float64(w.AtNS)), w.Place, spanOr(w.DueWokeNS, "unknown"), spanOr(w.WokeWroteNS, "unknown"))
 		name = ""
 	}
 }
@@ -256,6 +256,6 @@ func (p *printer) limits(r *results.Run) {
 		p.item("limit", "%s", Limit(l))
 	}
 	if r.FloorNS != nil {
-		p.item("floor", "this receiver cannot see differences below %s (p99)", span(float64(*r.FloorNS)))
+		p.item("floor", "this receiver cannot see differences below %s (p99)", Span(float64(*r.FloorNS)))
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// span writes nanoseconds in the unit that shows them best: "65.3 µs", "5.000 ms".
-func span(ns float64) string {
+// Span writes nanoseconds in the unit that shows them best: "65.3 µs", "5.000 ms".
+func Span(ns float64) string {
 	a := math.Abs(ns)
 	switch {
+	case a < 100 && a != math.Trunc(a):
+		return strconv.FormatFloat(ns, 'f', 1, 64) + " ns"
 	case a < 1e3:
 		return strconv.FormatFloat(ns, 'f', 0, 64) + " ns"
 	case a < 1e6:
@@ -26,7 +28,7 @@ func spanOr(ns *int64, unknown string) string {
 	if ns == nil {
 		return unknown
 	}
-	return span(float64(*ns))
+	return Span(float64(*ns))
 }
 
 func countOr(n *int64, unknown string) string {

@@ -9,6 +9,10 @@
 // says: 400 threads are 400 threads of the system. A load that ends by itself
 // closes [Load.Done]; whoever measures makes that a finding.
 //
+// Should the supervisor itself be killed, a built-in load ends all the same
+// (its pipe closes too), and of a command the first process on Linux, all of it
+// on Windows.
+//
 // On Linux the supervisor also takes in what left its group or its session (it
 // is the subreaper), on Windows the load is a job, which the system ends with
 // its last handle. On the other systems a descendant that makes itself a new
@@ -57,8 +61,8 @@ const (
 
 // Start starts a load and returns when it works: when all its threads run, its
 // memory is taken, its first record written, its command started. ctx bounds
-// that wait only. Its error says why the load did not start, with what it
-// wrote to stderr.
+// that wait only. The error says why the load did not start, with what it
+// wrote to stderr; the caller names the load.
 func Start(ctx context.Context, s Spec) (*Load, error) {
 	l := &Load{spec: s, ready: make(chan struct{}), done: make(chan struct{})}
 	if s.Kind == None {
@@ -66,11 +70,11 @@ func Start(ctx context.Context, s Spec) (*Load, error) {
 		return l, nil
 	}
 	if err := l.launch(); err != nil {
-		return nil, fmt.Errorf("load %q did not start: %w", s.Label, err)
+		return nil, err
 	}
 	if err := l.await(ctx); err != nil {
 		l.Stop()
-		return nil, fmt.Errorf("load %q did not start: %w", s.Label, err)
+		return nil, err
 	}
 	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -120,16 +121,26 @@ func (v *supervisor) pipes() (stderr *os.File, err error) {
 func (v *supervisor) environment() []string {
 	env := os.Environ()
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
-		env = append(env, name+"="+v.dir)
+		env = setenv(env, name, v.dir)
 	}
-	if asWorker(v.spec) {
-		debug := os.Getenv("GODEBUG")
-		if debug != "" {
-			debug += ","
-		}
-		env = append(env, "GODEBUG="+debug+"asyncpreemptoff=1")
+	if !asWorker(v.spec) {
+		return env
 	}
-	return env
+	debug := "asyncpreemptoff=1"
+	if own := os.Getenv("GODEBUG"); own != "" {
+		debug = own + "," + debug
+	}
+	return setenv(env, "GODEBUG", debug)
+}
+
+// setenv sets a variable and leaves none of that name before it: programs
+// differ in which of two they take.
+func setenv(env []string, name, value string) []string {
+	env = slices.DeleteFunc(env, func(s string) bool {
+		had, _, _ := strings.Cut(s, "=")
+		return had == name || runtime.GOOS == "windows" && strings.EqualFold(had, name)
+	})
+	return append(env, name+"="+value)
 }
 
 // listen says what the load says: a command that was started works, a worker

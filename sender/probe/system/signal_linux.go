@@ -1,0 +1,51 @@
+package system
+
+import (
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const signalCall = "futex"
+
+// Signal wakes one thread from another. Wake before Wait is kept.
+type Signal struct{ word atomic.Uint32 }
+
+// NewSignal makes one.
+func NewSignal() (*Signal, error) { return &Signal{}, nil }
+
+// Close frees it.
+func (s *Signal) Close() {}
+
+const (
+	futexWait = 0 | 128 // FUTEX_WAIT and FUTEX_WAKE, FUTEX_PRIVATE_FLAG
+	futexWake = 1 | 128
+)
+
+// Wake wakes the thread in Wait, by a raw call.
+//
+//go:nosplit
+func (s *Signal) Wake() {
+	s.word.Store(1)
+	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.word)), futexWake, 1, 0, 0, 0)
+}
+
+// Wait sleeps until Wake; false after 100 ms without one.
+//
+//go:nosplit
+func (s *Signal) Wait() bool {
+	for !s.word.CompareAndSwap(1, 0) {
+		ts := limit
+		_, _, e := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.word)), futexWait, 0,
+			uintptr(unsafe.Pointer(&ts)), 0, 0)
+		if e == unix.ETIMEDOUT {
+			return false
+		}
+	}
+	return true
+}
+
+var limit = syscall.NsecToTimespec(int64(100 * time.Millisecond))
