@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -19,27 +18,9 @@ func main() {
 // run is the whole program; its result is the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, voice: cli.NewVoice("receiver", stderr)}
-	command := p.receive
-	if len(args) > 0 {
-		switch args[0] {
-		case "ports":
-			command, args = p.ports, args[1:]
-		case "compare":
-			command, args = p.compare, args[1:]
-		case "replay":
-			command, args = p.replay, args[1:]
-		}
-	}
-	ctx, stop := cli.Interrupts(ctx)
-	defer stop()
-	status, err := command(ctx, args)
-	if errors.Is(err, context.Canceled) {
-		err = cli.Interrupted
-	}
-	if err != nil {
-		return p.voice.Fail(err)
-	}
-	return status
+	return p.voice.Run(ctx, args, map[string]cli.Command{
+		"ports": p.ports, "replay": p.replay, "compare": p.compare,
+	}, p.receive)
 }
 
 // program is what every command needs from outside.

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -27,25 +26,7 @@ func main() {
 // run is the whole program; its result is the exit status.
 func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdout: stdout, stderr: stderr, voice: cli.NewVoice("sender", stderr)}
-	command := p.send
-	if len(args) > 0 {
-		switch args[0] {
-		case "ports":
-			command, args = p.ports, args[1:]
-		case "probe":
-			command, args = p.probe, args[1:]
-		}
-	}
-	ctx, stop := cli.Interrupts(ctx)
-	defer stop()
-	status, err := command(ctx, args)
-	if errors.Is(err, context.Canceled) {
-		err = cli.Interrupted
-	}
-	if err != nil {
-		return p.voice.Fail(err)
-	}
-	return status
+	return p.voice.Run(ctx, args, map[string]cli.Command{"ports": p.ports, "probe": p.probe}, p.send)
 }
 
 // program is what every command needs from outside.

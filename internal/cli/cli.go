@@ -81,6 +81,30 @@ func (v *Voice) line(kind, format string, a ...any) {
 	fmt.Fprintf(v.w, "%s: %s%s\n", v.program, kind, Safe(fmt.Sprintf(format, a...)))
 }
 
+// Command is a command of a program: it gives the exit status, or an error.
+type Command func(ctx context.Context, args []string) (int, error)
+
+// Run runs the command that the first word names, else the one for a command
+// line without such a word, and gives the exit status. Ctrl-C ends its context.
+func (v *Voice) Run(ctx context.Context, args []string, named map[string]Command, otherwise Command) int {
+	command := otherwise
+	if len(args) > 0 {
+		if c, ok := named[args[0]]; ok {
+			command, args = c, args[1:]
+		}
+	}
+	ctx, stop := Interrupts(ctx)
+	defer stop()
+	status, err := command(ctx, args)
+	if errors.Is(err, context.Canceled) {
+		err = Interrupted
+	}
+	if err != nil {
+		return v.Fail(err)
+	}
+	return status
+}
+
 // Safe makes text from outside harmless for a terminal: what does not print
 // (escape sequences, line ends) is written as Go would escape it.
 func Safe(s string) string {
