@@ -353,7 +353,7 @@ func TestBadInput(t *testing.T) {
 		{"receiver --port " + file, 1, "plain.txt", ""},
 		{"receiver --port cable:../x", 1, "cable", ""},
 		{"receiver replay", 2, "no log", "receiver replay"},
-		{"receiver replay " + file, 1, "plain.txt", "log"},
+		{"receiver replay " + file, 1, "plain.txt", "--format"},
 		{"receiver replay " + newer, 1, "version 99", "update"},
 		{"receiver replay " + dir + "/none.csv", 1, "none.csv", "name"},
 		{"receiver replay " + dir, 1, "folder", "log"},
