@@ -18,6 +18,7 @@ Usage:
   receiver --port PORT [flags]      capture until the sender says it is done
   receiver replay FILE... [flags]   the same report from a log, ours or another tool's
   receiver compare RUN... [flags]   runs beside each other, phase by phase
+  receiver check [--port PORT]      what on this machine will show in the timing
   receiver ports                    list the ports of this machine
 
 Example:

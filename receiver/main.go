@@ -19,7 +19,7 @@ func main() {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, voice: cli.NewVoice("receiver", stderr)}
 	return p.voice.Run(ctx, args, map[string]cli.Command{
-		"ports": p.ports, "replay": p.replay, "compare": p.compare,
+		"ports": p.ports, "check": cli.Check("receiver", p.stdout), "replay": p.replay, "compare": p.compare,
 	}, p.receive)
 }
 

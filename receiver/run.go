@@ -197,7 +197,7 @@ func (s *session) begin(grants []realtime.Grant) {
 		results.KeyValue{Key: "line", Value: s.flags.line.String()}) {
 		s.assembler.Header(k)
 	}
-	for _, k := range floorItems(s.floor) {
+	for _, k := range append(floorItems(s.floor), pathItems(s.port.Info())...) {
 		s.assembler.Header(k)
 	}
 	for _, g := range grants {

@@ -45,7 +45,7 @@ type grid struct {
 	haveLine bool
 	offset   int64 // ns of whole-period steps taken out of the knots so far
 
-	knots regression
+	knots robustFit
 }
 
 type fitLine struct {
@@ -293,37 +293,4 @@ func (g *grid) unslope() {
 		g.points[i].residual = g.points[i].at - g.points[i].place*g.period
 	}
 	g.slope = 0
-}
-
-// regression is a running least-squares line, relative to its first point so
-// that hours of nanoseconds keep their digits.
-type regression struct {
-	n                     float64
-	x0, y0                float64
-	sx, sy, sxx, sxy, syy float64
-}
-
-func (r *regression) add(x, y float64) {
-	if r.n == 0 {
-		r.x0, r.y0 = x, y
-	}
-	x, y = x-r.x0, y-r.y0
-	r.n++
-	r.sx += x
-	r.sy += y
-	r.sxx += x * x
-	r.sxy += x * y
-	r.syy += y * y
-}
-
-// slope gives the slope and its standard error; ok is false below five points.
-func (r *regression) slope() (b, se float64, ok bool) {
-	den := r.n*r.sxx - r.sx*r.sx
-	if r.n < 5 || den <= 0 {
-		return 0, 0, false
-	}
-	b = (r.n*r.sxy - r.sx*r.sy) / den
-	a := (r.sy - b*r.sx) / r.n
-	rss := max(r.syy-a*r.sy-b*r.sxy, 0)
-	return b, math.Sqrt(rss / (r.n - 2) * r.n / den), true
 }

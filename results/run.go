@@ -75,6 +75,8 @@ type Run struct {
 	Granted   []Granted  `json:"granted"`
 	Limits    []Limit    `json:"limits"`
 	FloorNS   *int64     `json:"floor_ns"`
+	Budget    *Budget    `json:"budget,omitempty"`
+	Audit     []Audit    `json:"audit,omitempty"`
 	Findings  []Finding  `json:"findings"`
 	Warnings  []string   `json:"warnings"`
 }
@@ -235,8 +237,21 @@ type Limit struct {
 
 // Finding is something in the data that has a name.
 type Finding struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
+	Code     string `json:"code"`
+	Text     string `json:"text"`               // a sentence
+	Evidence string `json:"evidence,omitempty"` // the figures that it stands on
+	Remedy   string `json:"remedy,omitempty"`   // what to do about it
+}
+
+// Audit is one thing about the receiver's machine or port that bears on the
+// timing, as it was before the run.
+type Audit struct {
+	Level  string `json:"level"` // red: will be seen in the figures; yellow; green
+	Area   string `json:"area"`
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Effect string `json:"effect"`
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // KeyValue is an item of an announcement or a log header, in the order of its source.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -16,6 +17,10 @@ type TallyOptions struct {
 	FloorNS   int64         // the receiver's, 0 unknown
 	Quantum   int64         // step of the stamps in ns
 	Known     bool          // the lateness is known and given by Lateness, not fitted
+	CharNS    int64         // character time of the line, 0 unknown or none
+	CatchUp   string        // announced
+	SenderOS  string        // announced
+	USB       bool          // the port is a USB adapter
 	Marks     bool          // the source marks line errors, so that none marked means none
 }
 
@@ -34,6 +39,7 @@ type Tally struct {
 	interval Histogram
 	lateness Histogram
 	table    *Table
+	evidence *Evidence
 	grid     *grid
 	late     int64
 
@@ -51,6 +57,8 @@ type Tally struct {
 // NewTally makes an empty tally.
 func NewTally(o TallyOptions) *Tally {
 	t := &Tally{opt: o, table: NewTable(o.Table)}
+	t.evidence = NewEvidence(EvidenceOptions{PeriodNS: o.PeriodNS, CharNS: o.CharNS, Quantum: o.Quantum,
+		CatchUp: o.CatchUp, SenderOS: o.SenderOS, USB: o.USB})
 	if o.PeriodNS > 0 && !o.Known {
 		by := o.lateBy()
 		t.grid = newGrid(o.PeriodNS, o.Grid, func(v int64, p *gridPoint) {
@@ -78,6 +86,7 @@ func (t *Tally) Event(at int64, n int, f Flags) {
 	} else {
 		t.step(at, disturbed)
 	}
+	t.evidence.Event(at, n, f)
 	t.events++
 	t.characters += int64(n)
 	t.last = at
@@ -194,6 +203,12 @@ func (t *Tally) Fill(r *Run) {
 	}
 	r.Table = t.table.data()
 	t.fillPeriod(&r.Period)
+	if !t.opt.Known {
+		if t.grid != nil && t.opt.Grid {
+			t.evidence.Steps(t.grid.knots.clockSteps(t.opt.PeriodNS))
+		}
+		r.Findings = append(r.Findings, Findings(r, t.evidence)...)
+	}
 	if t.opt.PeriodNS <= 0 {
 		return
 	}
@@ -214,7 +229,7 @@ func (t *Tally) fillPeriod(p *Period) {
 			n := float64(t.opt.PeriodNS)
 			p.MeasuredNS = new(round3(n + b))
 			p.PPM = new(round3(b / n * 1e6))
-			p.PPMUncertainty = new(round3(1.96 * se / n * 1e6))
+			p.PPMUncertainty = new(twoDigits(1.96 * se / n * 1e6))
 			return
 		}
 	}
@@ -225,6 +240,12 @@ func (t *Tally) fillPeriod(p *Period) {
 	if n := t.lastPlace - t.firstPlace; n > 0 && t.last > t.first && !t.placesBroken {
 		p.MeasuredNS = new(round3(float64(t.last-t.first) / float64(n)))
 	}
+}
+
+// twoDigits keeps two significant digits: an uncertainty has no more.
+func twoDigits(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
+	return r
 }
 
 // round3 cuts a float to three decimals: more would be noise in a report.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"time"
 
 	"serialtiming/internal/serialport"
@@ -17,7 +18,7 @@ func (s *session) announcement(i int) protocol.Announcement {
 		PeriodNS: int64(f.period), Count: f.count, DurationNS: int64(f.duration),
 		Baud: f.port.Baud, Line: f.line.String(), Char: f.cycle.String(),
 		Timer: string(f.kind), CatchUp: string(f.policy),
-		Extra: []protocol.Pair{{Key: "call", Value: s.call()}},
+		Extra: []protocol.Pair{{Key: "call", Value: s.call()}, {Key: "os", Value: runtime.GOOS}},
 	}
 	if text := f.phases[i].load.Text; text != "" {
 		a.Extra = append(a.Extra, protocol.Pair{Key: "load", Value: text})

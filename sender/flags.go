@@ -21,6 +21,7 @@ const usage = `sender emits a character on a serial port at a fixed period.
 Usage:
   sender --port PORT (--count N | --duration D) [flags]
   sender probe WHAT [flags]         measure this machine: clock, timer, spin, wake, rate
+  sender check [--port PORT]        what on this machine will show in the timing
   sender ports                      list the ports of this machine
 
 Example:

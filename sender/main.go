@@ -26,7 +26,7 @@ func main() {
 // run is the whole program; its result is the exit status.
 func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	p := &program{stdout: stdout, stderr: stderr, voice: cli.NewVoice("sender", stderr)}
-	return p.voice.Run(ctx, args, map[string]cli.Command{"ports": p.ports, "probe": p.probe}, p.send)
+	return p.voice.Run(ctx, args, map[string]cli.Command{"ports": p.ports, "check": cli.Check("sender", p.stdout), "probe": p.probe}, p.send)
 }
 
 // program is what every command needs from outside.

@@ -21,7 +21,7 @@ func readme(t *testing.T) string {
 }
 
 // helps are the commands whose help the README shows.
-var helps = []string{"sender --help", "sender probe --help", "receiver --help", "receiver replay --help", "receiver compare --help"}
+var helps = []string{"sender --help", "sender probe --help", "receiver --help", "receiver replay --help", "receiver compare --help", "receiver check --help"}
 
 // helpBlock finds the fenced block behind the mark of a command's help.
 func helpBlock(t *testing.T, text, command string) (from, to int) {

@@ -40,8 +40,6 @@ type Options struct {
 	Tap   func(results.Event)       // sees every arrival that counts; may be nil
 	Usage func() []results.KeyValue // what closes a run besides the announcement; may be nil
 	Wall  func() time.Time          // nil: runs have no wall-clock time
-
-	floor int64 // of the receiver in ns, 0 unknown; the log's header tells
 }
 
 // Assembler turns arrivals into runs. It is used by one goroutine.
@@ -55,20 +53,17 @@ type Assembler struct {
 	total   int64 // characters in all
 	noise   int64 // heard before the coming run
 	damaged int64 // announcements, since the last run closed
-	header  []results.Granted
-	virtual bool
-	senders int  // runs that a sender wrote of itself
-	heard   bool // a whole announcement
+	senders int   // runs that a sender wrote of itself
+	heard   bool  // a whole announcement
 
 	pend      []byte // payload of the arrival that is not closed yet
 	pendAt    int64
 	pendFlags results.Flags
 	pendStale bool
 
-	source   results.Source // of a log, as its header tells
-	loopback bool
-	wrote    []results.LogRow // what a loopback run sent
-	paired   int              // how many of them have arrived or are lost
+	head   header
+	wrote  []results.LogRow // what a loopback run sent
+	paired int              // how many of them have arrived or are lost
 
 	last     bool  // the sender said that no run follows
 	nextBy   int64 // instant before which silence means nothing; 0 none
@@ -78,45 +73,17 @@ type Assembler struct {
 
 // New makes an assembler.
 func New(o Options) *Assembler {
-	return &Assembler{opt: o, source: results.Source{Kind: "log", Class: "character", QuantumNS: 1}, scanner: protocol.NewScanner(o.CharTime)}
-}
-
-// Header takes an item of the log itself and writes it to the log.
-func (a *Assembler) Header(k results.KeyValue) {
-	if a.opt.Log != nil {
-		a.opt.Log.Key(k.Key, k.Value)
-	}
-	switch k.Key {
-	case "granted":
-		a.header = append(a.header, parseGrant("receiver", k.Value))
-	case "source":
-		a.source.Kind = k.Value
-	case "class":
-		a.source.Class = k.Value
-	case "channel":
-		a.source.Channel = k.Value
-	case "quantum_ns":
-		a.source.QuantumNS, _ = strconv.ParseInt(k.Value, 10, 64)
-	case "expect":
-		if a.opt.Expect == "" {
-			a.opt.Expect = Expect(k.Value)
-		}
-	case "floor_ns":
-		a.opt.floor, _ = strconv.ParseInt(k.Value, 10, 64)
-	case "loopback":
-		a.loopback = true
-	case "driver":
-		a.virtual = k.Value == "pty" || k.Value == "pipe"
-	}
+	own := header{source: results.Source{Kind: "log", Class: "character", QuantumNS: 1}}
+	return &Assembler{opt: o, head: own, scanner: protocol.NewScanner(o.CharTime)}
 }
 
 // Source gives where the arrivals of a log come from: the log itself, or the
 // tool whose log it was made of.
 func (a *Assembler) Source() results.Source {
 	if a.senders > 0 {
-		a.source.Kind = "sender"
+		a.head.source.Kind = "sender"
 	}
-	return a.source
+	return a.head.source
 }
 
 // Full says that as many characters as were asked for have come.
@@ -228,11 +195,11 @@ func (a *Assembler) arrival(at int64, b []byte, f results.Flags) {
 			a.item(results.KeyValue{Key: "stale", Value: "first"})
 		}
 	}
-	r.begin(&a.opt)
+	r.begin(a)
 	if r.tally.Characters() > 0 {
 		a.lastIvl = at - r.tally.Last()
 	}
-	if a.loopback {
+	if a.head.loopback {
 		a.loopbackArrival(at, b, f)
 		return
 	}
@@ -365,18 +332,18 @@ func (a *Assembler) close(reason string) {
 func (a *Assembler) keep() {
 	r := a.cur
 	a.cur = nil
-	r.begin(&a.opt)
+	r.begin(a)
 	if r.reason == ReasonNoise {
 		a.noise += r.tally.Characters()
 		a.total -= r.tally.Characters()
 		return
 	}
 	r.data.Noise, a.noise = a.noise, 0
-	r.data.Granted = append(r.data.Granted, a.header...)
-	if a.virtual {
+	r.data.Granted = append(r.data.Granted, a.head.granted...)
+	if a.head.facts.Virtual {
 		r.warn("a virtual cable has no UART and no line speed: this is the timing of the kernel's pseudo-terminals or pipes")
 	}
-	a.done = append(a.done, r.finish(&a.opt))
+	a.done = append(a.done, r.finish(a))
 }
 
 // dropNoise ends the current run as noise.

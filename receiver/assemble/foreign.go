@@ -31,7 +31,7 @@ func (a *Assembler) Quantum(ns int64) {
 // marked says whether the source marks line errors where they are: decoders of
 // the wire do, and where they mark none there were none.
 func (a *Assembler) marked() bool {
-	return a.source.Class == "character" && a.source.Kind != "log"
+	return a.head.source.Class == "character" && a.head.source.Kind != "log"
 }
 
 // Chunk takes an arrival of another tool's log. Two of one instant stay two.
@@ -53,6 +53,6 @@ func (a *Assembler) Chunk(ev results.Event) {
 // Empty gives the run of a log that holds none.
 func Empty(a *Assembler) results.Run {
 	r := &run{}
-	r.begin(&a.opt)
-	return r.finish(&a.opt)
+	r.begin(a)
+	return r.finish(a)
 }

@@ -2,7 +2,6 @@ package assemble
 
 import (
 	"strconv"
-	"strings"
 
 	"serialtiming/protocol"
 	"serialtiming/results"
@@ -65,21 +64,9 @@ func (k *items) number(key string, v int64) {
 }
 
 // FormatGrant writes a grant as one item of a log.
-func FormatGrant(g results.Granted) string {
-	parts := []string{g.Item, g.Asked, g.Got, g.Why}
-	for i, p := range parts {
-		parts[i] = strings.TrimSpace(strings.ReplaceAll(results.OneLine(p), "|", "/"))
-	}
-	return strings.TrimSuffix(strings.Join(parts, " | "), " | ")
-}
+func FormatGrant(g results.Granted) string { return joined(g.Item, g.Asked, g.Got, g.Why) }
 
 func parseGrant(side, s string) results.Granted {
-	p := strings.SplitN(s, "|", 4)
-	for len(p) < 4 {
-		p = append(p, "")
-	}
-	for i := range p {
-		p[i] = strings.TrimSpace(p[i])
-	}
+	p := parted(s, 4)
 	return results.Granted{Side: side, Item: p[0], Asked: p[1], Got: p[2], Why: p[3]}
 }

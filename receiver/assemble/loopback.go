@@ -8,7 +8,7 @@ func (a *Assembler) BeginLoopback(opening []results.KeyValue) {
 	a.open(nil)
 	a.item(results.KeyValue{Key: "announced", Value: "before"})
 	a.describe(opening)
-	a.cur.begin(&a.opt)
+	a.cur.begin(a)
 }
 
 // Wrote takes a character that was sent, before its arrival is given to Event.
@@ -75,7 +75,7 @@ func (a *Assembler) path(row *results.LogRow) {
 // loopbackRow takes a row of a loopback run's log.
 func (a *Assembler) loopbackRow(row *results.LogRow) {
 	r := a.cur
-	r.begin(&a.opt)
+	r.begin(a)
 	if row.Arrived != results.NoInstant {
 		if row.Batch > 0 {
 			r.tally.Event(row.Arrived, int(row.Batch), row.Flags)

@@ -73,7 +73,7 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 		if a.cur == nil || a.cur.number != int(row.Run) {
 			a.enter(int(row.Run))
 		}
-		if a.loopback {
+		if a.head.loopback {
 			a.loopbackRow(row)
 			continue
 		}

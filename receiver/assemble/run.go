@@ -22,7 +22,8 @@ type run struct {
 	stale     bool  // the first event had waited before the capture
 	timer     string
 	catchUp   string
-	marked    bool // the source marks line errors
+	os        string // of the sender
+	marked    bool   // the source marks line errors
 	damaged   int64
 	reason    string
 	ended     bool
@@ -88,6 +89,8 @@ func (r *run) set(k results.KeyValue) {
 		r.timer = k.Value
 	case "catch_up":
 		r.catchUp = k.Value
+	case "os":
+		r.os = k.Value
 	}
 	r.data.Announced = append(r.data.Announced, k)
 }
@@ -159,18 +162,23 @@ func (r *run) warn(format string, a ...any) {
 }
 
 // begin fixes what the figures depend on, at the first character.
-func (r *run) begin(o *Options) {
+func (r *run) begin(a *Assembler) {
+	o := &a.opt
 	if r.tally != nil {
 		return
 	}
 	t := results.TallyOptions{
-		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked, FloorNS: o.floor,
+		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked, FloorNS: a.head.facts.FloorNS,
+		CatchUp: r.catchUp, SenderOS: r.os, USB: a.head.facts.USB,
 		Announced: r.period, PeriodNS: r.period, Grid: keepsGrid(r.timer, r.catchUp),
 	}
 	if o.Period > 0 {
 		t.PeriodNS = int64(o.Period)
 	}
 	t.Known = r.sender
+	if !r.sender { // what was written is not bound to the line's speed
+		t.CharNS = a.head.onWire()
+	}
 	r.tally = results.NewTally(t)
 	if r.stale {
 		r.tally.Stale()
@@ -253,11 +261,17 @@ func (r *run) slow(c byte, at int64, disturbed bool) (place int64) {
 }
 
 // finish turns the run into data.
-func (r *run) finish(o *Options) results.Run {
-	r.begin(o)
+func (r *run) finish(a *Assembler) results.Run {
+	o, f := &a.opt, a.head.facts
+	r.begin(a)
 	r.tally.Fill(&r.data)
-	if o.floor > 0 {
-		r.data.FloorNS = &o.floor
+	if f.FloorNS > 0 {
+		r.data.FloorNS = &f.FloorNS
+	}
+	r.data.Audit = a.head.audit
+	if a.head.source.Kind == "log" && !r.sender && r.data.Interval.Count > 0 {
+		f.PeriodNS = r.period
+		r.data.Budget = new(results.NewBudget(f, int64(*r.data.Interval.Mean)))
 	}
 	if r.hasPeriod {
 		r.data.Period.AnnouncedNS = &r.period

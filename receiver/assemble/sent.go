@@ -9,7 +9,7 @@ func (a *Assembler) sent(row *results.LogRow) {
 	if r.tally == nil {
 		r.sender = true
 		a.senders++
-		r.begin(&a.opt)
+		r.begin(a)
 	}
 	r.tally.Event(row.Wrote, 1, row.Flags)
 	if row.Due != results.NoInstant && row.Woke != results.NoInstant {

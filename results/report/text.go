@@ -57,9 +57,9 @@ func (p *printer) run(r *results.Run) {
 	p.granted(r)
 	p.counters(r)
 	p.limits(r)
-	for _, f := range r.Findings {
-		p.item("finding", "%s: %s", f.Code, f.Text)
-	}
+	p.budget(r.Budget)
+	p.audit(r.Audit)
+	p.findings(r.Findings)
 	for _, w := range r.Warnings {
 		p.item("warning", "%s", w)
 	}
@@ -248,6 +248,56 @@ func (p *printer) counters(r *results.Run) {
 	for _, c := range r.Counters {
 		p.item(c.Side, "garbage collections %s, page faults %s, involuntary switches %s",
 			countOr(c.GC, "unknown"), countOr(c.PageFaults, "unknown"), countOr(c.InvoluntarySwitches, "unknown"))
+	}
+}
+
+// budget lists what an interval's error is made of.
+func (p *printer) budget(b *results.Budget) {
+	if b == nil {
+		return
+	}
+	name := "error budget"
+	for _, l := range b.Lines {
+		amount := "unknown"
+		if l.AmountNS != nil {
+			amount = "± " + Span(*l.AmountNS)
+		}
+		p.item(name, "%-12s %s: %s", amount, l.Item, l.Applies)
+		name = ""
+	}
+	least := ""
+	if b.AtLeast {
+		least = "at least "
+	}
+	p.item(name, "%s± %s an interval, all at their worst at once", least, Span(b.SumNS))
+}
+
+// audit shows what is red, and how much more there is.
+func (p *printer) audit(items []results.Audit) {
+	yellow := 0
+	for _, i := range items {
+		switch i.Level {
+		case "red":
+			p.item("audit", "%s %s: %s", i.Name, i.Value, i.Effect)
+		case "yellow":
+			yellow++
+		}
+	}
+	if yellow > 0 {
+		p.item("audit", "%d more items, see receiver check", yellow)
+	}
+}
+
+func (p *printer) findings(findings []results.Finding) {
+	for _, f := range findings {
+		text := f.Code + ": " + f.Text
+		if f.Evidence != "" {
+			text += " (" + f.Evidence + ")"
+		}
+		p.item("finding", "%s", text)
+		if f.Remedy != "" {
+			p.item("", "%s", f.Remedy)
+		}
 	}
 }
 
