@@ -132,9 +132,12 @@ func (p *pipe) finish(op *operation, deadline time.Time) (int, error) {
 	}
 }
 
-// forever is a deadline for calls that only close ends.
-const forever = 365 * 24 * time.Hour
+// writeLimit is when a write that the other end does not read is tried again.
+const writeLimit = 100 * time.Millisecond
 
+// write hands over all of b. A single character gives up after writeLimit with
+// (0, nil), so that a hot loop, which writes no more at a time, can look
+// whether to stop.
 func (p *pipe) write(b []byte) (int, error) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -147,10 +150,13 @@ func (p *pipe) write(b []byte) (int, error) {
 		if err != nil && !errors.Is(err, windows.ERROR_IO_PENDING) {
 			return done, classify(err)
 		}
-		n, err := p.finish(p.w, time.Now().Add(forever))
+		n, err := p.finish(p.w, time.Now().Add(writeLimit))
 		done += n
 		if err != nil {
 			return done, classify(err)
+		}
+		if n == 0 && len(b) == 1 {
+			return 0, nil
 		}
 	}
 	return done, nil
@@ -202,7 +208,7 @@ func (p *pipe) close() error {
 }
 
 func classify(err error) error {
-	if rawio.Gone(err) {
+	if err != nil && rawio.Gone(err) { // asking makes garbage
 		return ErrGone
 	}
 	return err

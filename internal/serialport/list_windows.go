@@ -80,6 +80,7 @@ func inspectDevice(enumerator, device, instance string) (found, bool) {
 		Product:      friendly(stringValue("FriendlyName", dir...), name),
 		LatencyTimer: numberValue("LatencyTimer", -1, parameters...),
 	}}
+	f.Virtual = strings.EqualFold(f.Driver, "com0com")
 	f.USB, f.Serial = parseDeviceID(enumerator, device, instance)
 	if k, err := openKey(append(dir, "Control")...); err == nil {
 		f.started = true

@@ -23,6 +23,8 @@ type Port interface {
 	// Write hands all of b to the system, waiting while its buffers are full
 	// (on the cable: while the other end does not read). It ends early with
 	// ErrGone or, when Close comes meanwhile, ErrClosed.
+	// On Windows, where a hot loop has nothing else to write with, a single
+	// character gives up after 100 ms: (0, nil), it was not taken.
 	Write(b []byte) (int, error)
 
 	// Drain waits until what was written has left the machine; on the cable,

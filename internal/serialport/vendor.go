@@ -1,4 +1,4 @@
-//go:build linux || darwin || freebsd || openbsd || windows
+//go:build linux || darwin || freebsd || openbsd
 
 package serialport
 
@@ -12,7 +12,8 @@ import (
 )
 
 // vendorPort is what this package uses of go.bug.st/serial's port. It opens
-// and configures; on Unix the reading and writing goes past it.
+// and configures; the reading and writing goes past it. (On Windows it serves
+// nothing: see port_windows.go.)
 type vendorPort interface {
 	Read([]byte) (int, error)
 	Write([]byte) (int, error)
