@@ -34,5 +34,17 @@ cross: ## build for ten targets
 	@for t in $(SYSTEMS); do echo "build $$t"; \
 	GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o $(BIN)/$$t/ ./sender ./receiver || exit 1; done
 
+rig-qemu: ## real drivers: Linux guests under QEMU, in real and in virtual time
+	internal/rig/qemu/setup
+	$(GO) test -tags rig -v -count=1 -timeout 20m ./internal/rig/qemu
+
+rig-long: ## the same over two hours of a guest's time
+	internal/rig/qemu/setup
+	RIG_LONG=1 $(GO) test -tags rig -v -count=1 -timeout 90m -run TestLong ./internal/rig/qemu
+
+rig-wine: ## the Windows programs under Wine, pseudo-terminals as COM ports
+	internal/rig/wine/setup
+	$(GO) test -tags rig -v -count=1 -timeout 10m ./internal/rig/wine
+
 clean: ## what the other targets made
 	rm -rf $(BIN)

@@ -2,12 +2,17 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
+	"serialtiming/internal/cli"
+	"serialtiming/internal/clock"
 	"serialtiming/internal/serialport"
+	"serialtiming/internal/wait"
 	"serialtiming/protocol"
 	"serialtiming/results"
+	"serialtiming/sender/pace"
 )
 
 // announcement is what the sender says of a phase before it.
@@ -34,7 +39,13 @@ func (s *session) call() string {
 	if s.flags.period == 0 {
 		return ""
 	}
-	return s.flags.kind.Call()
+	// A timer can become another call by its period.
+	w, err := wait.New(wait.Config{Kind: s.flags.kind, Period: s.flags.period, Start: clock.Now()})
+	if err != nil {
+		return s.flags.kind.Call()
+	}
+	defer w.Close()
+	return w.Call()
 }
 
 // announce writes a frame with silence on both sides. An announcement that is
@@ -52,10 +63,7 @@ func (s *session) announce(a protocol.Announcement) error {
 	}
 	quiet := protocol.Quiet(s.flags.line.CharTime(s.flags.port.Baud))
 	time.Sleep(quiet)
-	if _, err := s.port.Write(frame); err != nil {
-		return err
-	}
-	err = s.port.Drain()
+	err = s.put(frame)
 	if a.Last && errors.Is(err, serialport.ErrGone) {
 		return nil // a receiver on the cable goes as soon as it has heard the end
 	}
@@ -63,6 +71,26 @@ func (s *session) announce(a protocol.Announcement) error {
 		time.Sleep(quiet)
 	}
 	return err
+}
+
+// put writes and drains, but not for ever: a line that takes nothing (its other
+// end stands still, or flow control holds it) must not hang the program.
+func (s *session) put(frame []byte) error {
+	done := make(chan error, 1) // closing the port ends the write that is left behind
+	go func() {
+		_, err := s.port.Write(frame)
+		if err == nil {
+			err = s.port.Drain()
+		}
+		done <- err
+	}()
+	onLine := time.Duration(len(frame)) * s.flags.line.CharTime(s.flags.port.Baud)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(2*onLine + serialport.DrainLimit):
+		return cli.WithHint(fmt.Errorf("%s: %w", s.flags.port.Port, pace.ErrBlocked), "see whether the receiver runs, and whether the line's flow control holds it")
+	}
 }
 
 // shorten leaves out what a receiver can do without; false when nothing is left.

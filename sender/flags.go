@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"serialtiming/internal/cli"
+	"serialtiming/internal/realtime"
 	"serialtiming/internal/wait"
 	"serialtiming/protocol"
 	"serialtiming/results"
@@ -45,6 +46,7 @@ Stream:
 Timing:
   --timer T            absolute, periodic, sleep, hybrid, spin: the way of waiting
   --catch-up P         missed periods: skip them, send a burst, shift the grid
+  --timer-resolution R 1ms, 0.5ms or default: the system's timer (Windows; 1ms)
   --force              allow what can hang a machine with one processor
   --priority P         realtime[:N], high, normal, low (realtime)
   --cpu N              keep the stream on one processor
@@ -81,6 +83,7 @@ type sendFlags struct {
 	catchUp  string
 	policy   pace.Policy
 	force    bool
+	clock    string // timer resolution
 	loopback bool
 	loads    []string
 	settle   time.Duration
@@ -124,6 +127,7 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 	fs.StringVar(&f.timer, "timer", string(wait.Default()), "")
 	fs.StringVar(&f.catchUp, "catch-up", "", "")
 	fs.BoolVar(&f.force, "force", false, "")
+	fs.StringVar(&f.clock, "timer-resolution", "", "")
 	fs.BoolVar(&f.loopback, "loopback", false, "")
 	fs.StringArrayVar(&f.loads, "load", nil, "")
 	fs.DurationVar(&f.settle, "settle", 2*time.Second, "")
@@ -233,6 +237,9 @@ func (f *sendFlags) validateTimer() error {
 	}
 	if err := pace.Compatible(f.kind, f.policy); err != nil {
 		return cli.Misuse("drop --catch-up, or choose another --timer", "%v", err)
+	}
+	if err := realtime.CheckTimerResolution(f.clock); err != nil {
+		return cli.Misuse("--timer-resolution takes 1ms, 0.5ms or default", "%v", err)
 	}
 	switch {
 	case kind.Call() == "":

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"serialtiming/internal/cli"
-	"serialtiming/internal/realtime"
 	"serialtiming/internal/serialport"
 	"serialtiming/protocol"
 	"serialtiming/receiver/assemble"
@@ -40,12 +40,13 @@ func (s *session) phase(ctx context.Context, i int) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.sent = 0
+	s.sent, s.changed = 0, nil
 	s.stream.begin(s.pace())
 	end := s.follow(ctx)
 	s.remark(end.result)
 
-	after := closing(msg, end.result, s.lateness(), end.usage)
+	after := closing(msg, end, s.lateness())
+	after.Extra = append(after.Extra, s.changed...)
 	after.Extra = append(after.Extra, s.loadRemarks(beside)...)
 	after.Last = i == len(s.flags.phases)-1 || ctx.Err() != nil
 	if !after.Last {
@@ -182,6 +183,7 @@ func (s *session) follow(ctx context.Context) paced {
 		case <-tick.C:
 		}
 		s.drain()
+		s.look()
 		s.log.Tick()
 		live.Draw(func() string { return s.liveLine(time.Since(started)) })
 	}
@@ -239,13 +241,31 @@ func (s *session) lateness() *protocol.Lateness {
 }
 
 // closing turns the announcement into the one behind the run.
-func closing(a protocol.Announcement, r pace.Result, late *protocol.Lateness, c realtime.Counters) protocol.Announcement {
+func closing(a protocol.Announcement, end paced, late *protocol.Lateness) protocol.Announcement {
+	r, c := end.result, end.usage
 	a.Kind, a.Sent, a.Missed, a.Lateness = protocol.After, r.Sent, r.Missed, late
-	number := func(key string, v int64) protocol.Pair { return protocol.Pair{Key: key, Value: fmt.Sprint(v)} }
-	a.Extra = append(a.Extra[:len(a.Extra):len(a.Extra)],
-		number("sender_gc", c.GC), number("sender_page_faults", c.PageFaults),
-		number("sender_involuntary_switches", c.InvoluntarySwitches))
+	number := func(key string, v int64) {
+		a.Extra = append(a.Extra, protocol.Pair{Key: key, Value: fmt.Sprint(v)})
+	}
+	a.Extra = a.Extra[:len(a.Extra):len(a.Extra)]
+	number("sender_gc", c.GC)
+	if end.counted {
+		number("sender_page_faults", c.PageFaults)
+		number("sender_involuntary_switches", c.InvoluntarySwitches)
+	}
 	return a
+}
+
+// look notes what the system took back during the run, such as a timer
+// resolution that another program changed: it voids the run.
+func (s *session) look() {
+	for _, g := range s.realtime.Changed() {
+		pair := protocol.Pair{Key: "changed", Value: fmt.Sprintf("%s: asked %s, now %s: %s", g.Item, g.Asked, g.Got, g.Why)}
+		if !slices.Contains(s.changed, pair) {
+			s.changed = append(s.changed, pair)
+			s.voice.Warn("%s", pair.Value)
+		}
+	}
 }
 
 func (s *session) liveLine(elapsed time.Duration) string {

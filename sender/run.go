@@ -10,6 +10,7 @@ import (
 	"serialtiming/internal/clock"
 	"serialtiming/internal/realtime"
 	"serialtiming/internal/serialport"
+	"serialtiming/protocol"
 	"serialtiming/receiver/assemble"
 	"serialtiming/receiver/capture"
 	"serialtiming/results"
@@ -71,6 +72,7 @@ type session struct {
 	zero      clock.Instant
 	assembler *assemble.Assembler
 	sent      int64
+	changed   []protocol.Pair // what the system took back during the run
 }
 
 // open opens the log, the port, and real time on the threads of the stream.
@@ -93,7 +95,9 @@ func (s *session) open(ctx context.Context) (err error) {
 	if s.flags.loopback {
 		s.echo = newEcho(s.port)
 	}
-	if s.realtime, err = realtime.Prepare(s.flags.port.Request(threads)); err != nil {
+	request := s.flags.port.Request(threads)
+	request.TimerResolution = s.flags.clock
+	if s.realtime, err = realtime.Prepare(request); err != nil {
 		return err
 	}
 	s.grants = append(s.realtime.Grants(), s.stream.lock(s.realtime)...)

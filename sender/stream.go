@@ -23,9 +23,10 @@ type stream struct {
 }
 
 type paced struct {
-	result pace.Result
-	usage  realtime.Counters
-	err    error
+	result  pace.Result
+	usage   realtime.Counters
+	counted bool // the system counts faults and switches by thread
+	err     error
 }
 
 func newStream(port serialport.Port) *stream {
@@ -43,8 +44,8 @@ func (s *stream) lock(rt *realtime.Session) []realtime.Grant {
 		for c := range s.jobs {
 			before, _ := realtime.ThreadUsage()
 			r, err := pace.Run(c)
-			after, _ := realtime.ThreadUsage()
-			s.result <- paced{r, after.Sub(before), err}
+			after, counted := realtime.ThreadUsage()
+			s.result <- paced{r, after.Sub(before), counted, err}
 		}
 	}()
 	return <-s.grants

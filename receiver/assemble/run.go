@@ -106,6 +106,9 @@ func (r *run) setEnd(k results.KeyValue) {
 	case k.Key == "load_ended":
 		r.data.Findings = append(r.data.Findings, results.Finding{Code: "load-ended",
 			Text: "the load ended before the run did: " + results.OneLine(k.Value)})
+	case k.Key == "changed":
+		r.data.Findings = append(r.data.Findings, results.Finding{Code: "changed-during-run",
+			Text: "the sender's system changed during the run: " + results.OneLine(k.Value)})
 	case k.Key == "load_note":
 		r.warn("load: %s", results.OneLine(k.Value))
 	case !number:
