@@ -3,9 +3,11 @@
 package house
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,4 +136,33 @@ func TestAPortThatVanishes(t *testing.T) {
 	replay := start(t, "receiver", "replay", log, "--json", "-")
 	replay.wait()
 	sameButSource(t, p.stdout.Bytes(), replay.stdout.Bytes())
+}
+
+func TestAStoppedReceiverIsNotBlamedOnTheSender(t *testing.T) {
+	name, log := cable(t), filepath.Join(t.TempDir(), "run.csv")
+	receiver := start(t, "receiver", "--warmup", "700ms", "--port", name, "--log", log, "--json", "-")
+	start(t, "sender", "--port", name, "--period", "5ms", "--count", "600")
+	waitForRows(t, log, 60)
+	receiver.cmd.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(400 * time.Millisecond)
+	receiver.cmd.Process.Signal(syscall.SIGCONT)
+	if s := receiver.wait(); s != 0 {
+		t.Fatalf("status %d: %s", s, receiver.stderr.String())
+	}
+	var r struct {
+		Runs []struct {
+			Disturbed int64
+			Lost      int64
+			Interval  struct {
+				Max            int64
+				MaxUndisturbed int64 `json:"max_undisturbed"`
+			} `json:"interval_ns"`
+		}
+	}
+	if err := json.Unmarshal(receiver.stdout.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if run := r.Runs[0]; run.Disturbed == 0 || run.Lost != 0 || run.Interval.Max < 390e6 || run.Interval.MaxUndisturbed >= run.Interval.Max {
+		t.Errorf("%+v", run)
+	}
 }
