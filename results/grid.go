@@ -19,6 +19,7 @@ type gridPoint struct {
 	at, place, residual int64
 	fresh               bool // the place is a guess: start a new grid here
 	disturbed           bool
+	hurried             bool // the next one followed within half a period
 }
 
 // grid fits the sender's schedule to arrivals, since the receiver does not
@@ -65,7 +66,13 @@ func newGrid(period int64, whole bool, late func(int64, *gridPoint)) *grid {
 // says that the place is not certain (characters were lost before it), so
 // that nothing can be said of its lateness.
 func (g *grid) add(at, place int64, fresh, disturbed bool) {
-	g.points = append(g.points, gridPoint{at, place, at - place*g.period, fresh, disturbed})
+	if n := len(g.points); n > 0 {
+		// What follows at once catches up: the one before was late, and tells
+		// nothing of where the grid is.
+		p := &g.points[n-1]
+		p.hurried = at-p.at < g.period/2 && !fresh
+	}
+	g.points = append(g.points, gridPoint{at, place, at - place*g.period, fresh, disturbed, false})
 	if len(g.points) == gridBlock {
 		g.fit(false)
 	}
@@ -94,61 +101,63 @@ func (g *grid) fit(last bool) {
 }
 
 // segment gives the end of the points that share a grid, from start, and
-// whether a step ends it.
+// whether its last one brought the step that ends it.
 func (g *grid) segment(start, end int) (next int, step bool) {
 	limit := uint64(max(g.period/2, 1))
-	before := g.points[start].residual
+	before := start // the last point that tells of the grid
 	for i := start + 1; i < end; i++ {
 		p := &g.points[i]
 		if p.fresh {
 			return i, false
 		}
+		if p.hurried {
+			continue
+		}
 		// Within the limit on either side, in one comparison.
-		jump := uint64(p.residual-before) + limit
-		before = p.residual
-		if jump > 2*limit && g.steps(start, i) {
+		jump := uint64(p.residual-g.points[before].residual) + limit
+		if jump > 2*limit && g.steps(start, before, i) {
+			if i > before+1 { // the late ones between brought it
+				return i, false
+			}
 			return i + 1, true
 		}
+		before = i
 	}
 	return end, false
 }
 
-// steps says whether the residuals, which jump at i, stay away from their level.
-func (g *grid) steps(start, i int) bool {
+// steps says whether the residuals, which jump from one point to the next that
+// tells of the grid, stay away from their level.
+func (g *grid) steps(start, before, i int) bool {
 	limit := max(g.period/2, 1)
-	up := g.points[i].residual > g.points[i-1].residual
-	after := g.points[i+1 : min(i+1+gridAhead, len(g.points))]
-	for k, p := range after {
-		if p.fresh {
-			after = after[:k]
-			break
-		}
-	}
-	before := g.points[max(start, i-gridAhead):i]
-	if len(after) < 3 {
+	up := g.points[i].residual > g.points[before].residual
+	after, n := g.level(i+1, len(g.points), !up)
+	if n < 3 {
 		return false
 	}
-	lowBefore, lowAfter := lowest(before), lowest(after)
+	was, _ := g.level(max(start, i-gridAhead), i, false)
 	if up {
-		return lowAfter-lowBefore > limit
+		return after-was > limit
 	}
-	return highest(after)-lowBefore < -limit
+	return after-was < -limit
 }
 
-func lowest(p []gridPoint) int64 {
-	v := p[0].residual
-	for _, q := range p[1:] {
-		v = min(v, q.residual)
+// level gives the lowest, or highest, residual of up to gridAhead points that
+// tell of the grid, and how many there were.
+func (g *grid) level(from, to int, highest bool) (v int64, n int) {
+	for _, p := range g.points[from:to] {
+		if p.fresh && n > 0 || n == gridAhead {
+			break
+		}
+		if p.hurried {
+			continue
+		}
+		if n == 0 || highest && p.residual > v || !highest && p.residual < v {
+			v = p.residual
+		}
+		n++
 	}
-	return v
-}
-
-func highest(p []gridPoint) int64 {
-	v := p[0].residual
-	for _, q := range p[1:] {
-		v = max(v, q.residual)
-	}
-	return v
+	return v, n
 }
 
 // judge fits one segment and reports its characters. When a step ended it,
@@ -179,16 +188,30 @@ func (g *grid) support(p []gridPoint) fitLine {
 	for range 3 {
 		g.lowest(p)
 		s, ok := g.edge(p[len(p)/2].place)
-		off := s - g.slope
 		if !ok {
 			break
 		}
+		s = g.sane(s)
+		off := s - g.slope
 		g.slope = s
 		if math.Abs(off)*gridCell < 100 {
 			break
 		}
 	}
 	return g.under(g.lows)
+}
+
+// clockMost is the most that two clocks' rates can differ by, 1000 ppm: ten
+// times what bad crystals do, twice what NTP slews. A steeper line is no clock.
+const clockMost = 1e-3
+
+// sane bounds a slope where it can only be the two clocks' difference.
+func (g *grid) sane(s float64) float64 {
+	if !g.whole {
+		return s
+	}
+	most := float64(g.period) * clockMost
+	return max(-most, min(s, most))
 }
 
 // lowest gathers the lowest point of each cell, by the slope known so far.

@@ -225,7 +225,11 @@ func (t *Tally) Fill(r *Run) {
 
 func (t *Tally) fillPeriod(p *Period) {
 	if t.grid != nil && t.opt.Grid && t.opt.Announced == t.opt.PeriodNS {
-		if b, se, ok := t.grid.knots.slope(); ok {
+		// Beyond what two clocks can differ by it is no measurement of theirs.
+		most := float64(t.opt.PeriodNS) * clockMost
+		if b, se, ok := t.grid.knots.slope(); ok && (math.Abs(b) > most || se > most) {
+			return
+		} else if ok {
 			n := float64(t.opt.PeriodNS)
 			p.MeasuredNS = new(round3(n + b))
 			p.PPM = new(round3(b / n * 1e6))
