@@ -93,7 +93,7 @@ func parseCapture(p *program, args []string) (f captureFlags, done bool, err err
 
 func (f *captureFlags) validate(fs *pflag.FlagSet) error {
 	if fs.NArg() > 0 {
-		return cli.Misuse("the commands are replay and ports; everything else is a flag", "%q is not expected here", fs.Arg(0))
+		return cli.Misuse("the commands are replay, compare, check and ports; everything else is a flag", "%q is not expected here", fs.Arg(0))
 	}
 	if err := f.port.Validate(fs); err != nil {
 		return err

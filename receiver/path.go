@@ -29,10 +29,5 @@ func pathItems(port serialport.Info) (items []results.KeyValue) {
 	if ppm, ok := audit.SlewPPM(); ok {
 		add("slew_ppm", fmt.Sprintf("%.3f", ppm))
 	}
-	for _, i := range audit.Sorted(append(audit.Port(port), audit.System()...)) {
-		add("audit", assemble.FormatAudit(results.Audit{
-			Level: i.Level.String(), Area: i.Area, Name: i.Name, Value: i.Value, Effect: i.Effect, Remedy: i.Remedy,
-		}))
-	}
-	return items
+	return append(items, assemble.Audited(port)...)
 }

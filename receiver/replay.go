@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +177,10 @@ func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (
 		return results.Source{}, nil, err
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(&interruptible{ctx, file}, 1<<16)
+	r, err := importer.Decompress(&interruptible{ctx, file}, p.voice.Warn)
+	if err != nil {
+		return results.Source{}, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "check that the file is whole")
+	}
 	head, _ := r.Peek(64)
 	if !results.IsLog(head) || f.importer.Format != "" {
 		if seekable, ok := file.(io.ReadSeeker); ok && name != "-" {
@@ -221,6 +223,10 @@ func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results
 	runs = a.Finish(assemble.ReasonEnd)
 	if err := out.close(); err != nil {
 		return s, nil, err
+	}
+	if options.Side != nil && options.Side.Wrong() != "" {
+		return s, nil, cli.WithHint(fmt.Errorf("%s and %s are not of the same runs: %s", name, f.sender, options.Side.Wrong()),
+			"give the log that the sender wrote of these very runs")
 	}
 	if len(runs) == 0 && a.Source().Kind != "log" {
 		runs = []results.Run{assemble.Empty(a)}

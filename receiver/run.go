@@ -114,6 +114,10 @@ func (s *session) open(ctx context.Context) error {
 		return err
 	}
 	s.thread = startThread(s.realtime)
+	grants := append(s.realtime.Grants(), s.thread.grants...)
+	if err := s.flags.port.Grants(s.voice, grants); err != nil {
+		return err // before two seconds of warm-up, and before the other end is waited for
+	}
 	if err := s.warmUp(ctx, cable); err != nil {
 		return err
 	}
@@ -125,11 +129,11 @@ func (s *session) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	grants := append(s.realtime.Grants(), s.thread.grants...)
-	grants = append(grants, cli.Settled(s.voice, s.port.Info())...)
-	if err := s.flags.port.Grants(s.voice, grants); err != nil {
+	settled := cli.Settled(s.voice, s.port.Info())
+	if err := s.flags.port.Grants(s.voice, settled); err != nil {
 		return err
 	}
+	grants = append(grants, settled...)
 	ring := capture.NewRing(0)
 	s.reader = capture.NewReader(ring)
 	s.begin(grants)
@@ -144,7 +148,11 @@ func (s *session) openPort(ctx context.Context) (err error) {
 
 func (s *session) config() serialport.Config {
 	l := s.flags.line
-	return s.flags.port.Config(s.voice, l.Data, l.Parity, l.Stop)
+	c := s.flags.port.Config(s.voice, l.Data, l.Parity, l.Stop)
+	if d := s.flags.duration; d > 0 && d < serialport.DefaultPeerWait {
+		c.PeerWait = d
+	}
+	return c
 }
 
 // warmUp measures the floor on the thread that will stamp.
@@ -216,6 +224,9 @@ func floorItems(f watch.Floor) (items []results.KeyValue) {
 	}
 	add("clock_step_ns", int64(f.ClockStep))
 	add("clock_cost_ns", int64(f.ClockCost))
+	if !f.Known {
+		items = append(items, results.KeyValue{Key: "floor_unknown", Value: fmt.Sprintf("%d samples in the warm-up, 500 are needed", f.Samples)})
+	}
 	if f.Known {
 		add("latency_p50_ns", f.P50)
 		add("latency_p99_ns", f.P99)

@@ -149,6 +149,9 @@ func (b *Budget) clocks(f BudgetFacts, interval float64) {
 	} else {
 		b.known("clock slew", slewMost*1e-6*interval, "at most %d ppm of the interval, if the time service slews the clock", slewMost)
 	}
+	if f.Virtual { // one clock serves both ends
+		return
+	}
 	b.known("crystal", crystalPPM*1e-6*interval, "about %d ppm of the interval, the same in all of them: see the fitted period", crystalPPM)
 }
 

@@ -94,7 +94,7 @@ func (e *Evidence) catchUpFinding() []Finding {
 	case caughtHeld:
 		f.code = "held-by-receiver"
 		f.text = "what was due in a stall came in one read: it had been sent, and waited in the receiver or its adapter"
-		f.remedy = "give the receiver real-time priority and a CPU of its own, and look at its adapter's latency"
+		f.remedy = "look at what else runs on the receiver's machine and at its adapter's latency; the kernel hands characters on in a worker of ordinary priority, whatever the receiver's own"
 	}
 	if e.opt.CatchUp != "" && kind < caughtHeld && e.opt.CatchUp != catchUpWords[kind] {
 		f.text += fmt.Sprintf(", although it announced %s", e.opt.CatchUp)

@@ -258,6 +258,6 @@ func (s *sample) batchSizes(chars, shared int64, sizes map[int64]int64) finding 
 		code:     CodeBatches,
 		text:     "several characters came in one read: they share one instant, and no interval is known inside",
 		evidence: fmt.Sprintf("%.1f %% of %d characters, mostly %d together, a read each %s", 100*float64(shared)/float64(chars), chars, size, spacing),
-		remedy:   "look at what the port or adapter gathers (FIFO trigger, latency timer), and at the receiver's priority",
+		remedy:   "look at what the port or adapter gathers (FIFO trigger, latency timer), and at the load of the receiver's machine: the kernel hands characters on in a worker of ordinary priority",
 	}
 }

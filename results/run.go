@@ -44,12 +44,13 @@ type Run struct {
 	Sent    *int64 `json:"sent"`
 	Missed  *int64 `json:"missed"`
 
-	Characters int64 `json:"characters"`
-	Events     int64 `json:"events"`
-	Batched    int64 `json:"batched"` // characters − events
-	FirstNS    int64 `json:"first_ns"`
-	LastNS     int64 `json:"last_ns"`
-	Noise      int64 `json:"noise"` // heard before the run, part of no run
+	Characters int64  `json:"characters"`
+	Events     int64  `json:"events"`
+	Batched    int64  `json:"batched"` // characters − events
+	Ended      string `json:"ended"`   // why the run ended: closed, next run, count, duration, idle, interrupt, port gone, end
+	FirstNS    int64  `json:"first_ns"`
+	LastNS     int64  `json:"last_ns"`
+	Noise      int64  `json:"noise"` // heard before the run, part of no run
 
 	Lost          *int64 `json:"lost"`
 	LostIsMinimum bool   `json:"lost_is_minimum"`

@@ -21,7 +21,7 @@ type TallyOptions struct {
 	CatchUp   string        // announced
 	SenderOS  string        // announced
 	USB       bool          // the port is a USB adapter
-	Marks     bool          // the source marks line errors, so that none marked means none
+	Marks     Flags         // line errors that the source marks, so that none marked means none
 }
 
 // lateBy gives the default of late: the largest of 5 % of the period, the
@@ -193,7 +193,7 @@ func (t *Tally) Fill(r *Run) {
 	r.Steps, r.Disturbed = t.steps, t.disturbed
 	for i, e := range r.Errors.fields() {
 		// The driver's own count, where it is known, has seen more than the marks.
-		if n := t.marks[i]; n > 0 && (*e.count == nil || **e.count < n) || t.opt.Marks && *e.count == nil {
+		if n := t.marks[i]; n > 0 && (*e.count == nil || **e.count < n) || t.opt.Marks&e.bit != 0 && *e.count == nil {
 			*e.count = new(n)
 		}
 	}
@@ -237,11 +237,14 @@ func (t *Tally) fillPeriod(p *Period) {
 			return
 		}
 	}
-	if t.opt.Known && t.events > 1 {
-		p.MeasuredNS = new(round3(float64(t.last-t.first) / float64(t.events-1)))
+	if t.opt.Known { // by its own clock the sender's period is what it asked for
 		return
 	}
-	if n := t.lastPlace - t.firstPlace; n > 0 && t.last > t.first && !t.placesBroken {
+	// Without a grid only an even stream has a period: the mean of one with a
+	// stall is that of no character.
+	high, _ := t.interval.Max()
+	even := t.interval.Count() > 0 && float64(high) < 1.5*t.interval.Mean()
+	if n := t.lastPlace - t.firstPlace; n > 0 && t.last > t.first && !t.placesBroken && even {
 		p.MeasuredNS = new(round3(float64(t.last-t.first) / float64(n)))
 	}
 }

@@ -148,7 +148,7 @@ func parseSend(p *program, args []string) (f sendFlags, done bool, err error) {
 // validate gives the first rule that the flags break, a sentence a rule.
 func (f *sendFlags) validate(fs *pflag.FlagSet) error {
 	if fs.NArg() > 0 {
-		return cli.Misuse("the commands are ports and probe; everything else is a flag", "%q is not expected here", fs.Arg(0))
+		return cli.Misuse("the commands are probe, check and ports; everything else is a flag", "%q is not expected here", fs.Arg(0))
 	}
 	if err := f.port.Validate(fs); err != nil {
 		return err

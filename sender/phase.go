@@ -48,6 +48,9 @@ func (s *session) phase(ctx context.Context, i int) (err error) {
 	after := closing(msg, end, s.lateness())
 	after.Extra = append(after.Extra, s.changed...)
 	after.Extra = append(after.Extra, s.loadRemarks(beside)...)
+	if early := s.reason(ctx, end.err); early == assemble.ReasonInterrupt || early == assemble.ReasonGone {
+		after.Extra = append(after.Extra, protocol.Pair{Key: "stopped", Value: early})
+	}
 	after.Last = i == len(s.flags.phases)-1 || ctx.Err() != nil
 	if !after.Last {
 		after.NextMS = (s.flags.settle + loadStart).Milliseconds()

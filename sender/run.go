@@ -84,28 +84,31 @@ func (s *session) open(ctx context.Context) (err error) {
 	if s.log, err = assemble.CreateLog(s.flags.port.Log, columns, s.voice); err != nil {
 		return err
 	}
-	if err := s.openPort(ctx); err != nil {
-		return err
-	}
 	threads := 1
 	if s.flags.loopback {
 		threads = 2
 	}
-	s.stream = newStream(s.port)
-	if s.flags.loopback {
-		s.echo = newEcho(s.port)
-	}
+	s.stream = newStream()
 	request := s.flags.port.Request(threads)
 	request.TimerResolution = s.flags.clock
 	if s.realtime, err = realtime.Prepare(request); err != nil {
 		return err
 	}
 	s.grants = append(s.realtime.Grants(), s.stream.lock(s.realtime)...)
-	if s.echo != nil {
+	if err := s.flags.port.Grants(s.voice, s.grants); err != nil {
+		return err // before the other end of a cable is waited for
+	}
+	if err := s.openPort(ctx); err != nil {
+		return err
+	}
+	s.stream.use(s.port)
+	if s.flags.loopback {
+		s.echo = newEcho(s.port)
 		s.echo.lock(s.realtime)
 	}
-	s.grants = append(s.grants, cli.Settled(s.voice, s.port.Info())...)
-	return s.flags.port.Grants(s.voice, s.grants)
+	settled := cli.Settled(s.voice, s.port.Info())
+	s.grants = append(s.grants, settled...)
+	return s.flags.port.Grants(s.voice, settled)
 }
 
 func (s *session) openPort(ctx context.Context) (err error) {
@@ -149,7 +152,7 @@ func (s *session) header() {
 	if s.flags.loopback {
 		items = append(items, results.KeyValue{Key: "loopback", Value: "one process sends and receives"})
 	}
-	for _, k := range items {
+	for _, k := range append(items, assemble.Audited(s.port.Info())...) {
 		s.assembler.Header(k)
 	}
 }

@@ -29,12 +29,17 @@ type paced struct {
 	err     error
 }
 
-func newStream(port serialport.Port) *stream {
-	_, fd, ok := serialport.Fds(port)
+func newStream() *stream {
 	return &stream{
-		port: half{port, fd, ok}, ring: pace.NewRing(1 << 18),
+		ring: pace.NewRing(1 << 18),
 		jobs: make(chan pace.Config), result: make(chan paced, 1), grants: make(chan []realtime.Grant),
 	}
+}
+
+// use says where to send.
+func (s *stream) use(port serialport.Port) {
+	_, fd, ok := serialport.Fds(port)
+	s.port = half{port, fd, ok}
 }
 
 // lock starts the thread and gives what it was granted.

@@ -18,6 +18,7 @@ func system() []Item {
 	items := here.kernel(calls())
 	items = append(items, here.cpus()...)
 	items = append(items, here.machine()...)
+	items = append(items, rights()...)
 	if i, ok := slew(); ok {
 		items = append(items, i)
 	}

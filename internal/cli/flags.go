@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -69,8 +68,7 @@ func Parse(fs *pflag.FlagSet, args []string, usage string, stdout io.Writer) (do
 		_, err = io.WriteString(stdout, usage)
 		return true, err
 	case err != nil:
-		program, _, _ := strings.Cut(fs.Name(), " ")
-		return false, Misuse("see "+program+" --help", "%v", err)
+		return false, Misuse("see "+fs.Name()+" --help", "%v", err)
 	case *version:
 		_, err = fmt.Fprintf(stdout, "%s %s\n", fs.Name(), Version())
 		return true, err

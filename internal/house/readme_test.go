@@ -144,7 +144,7 @@ func TestReadmeCommandsRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, strings.Join(script, "\n"), out)
 	}
-	for _, want := range []string{" M-Sec  Count (no interface operations)", " M-Sec  Count (two shells)", "run,label,msec,count", " B  run.csv (log)"} {
+	for _, want := range []string{" M-Sec  Count (no interface operations)", " M-Sec  Count (two shells)", "run,label,msec,count", " B  phases.csv (log)"} {
 		if !slices.Contains(strings.Split(string(out), "\n"), want) {
 			t.Errorf("no line %q in\n%s", want, out)
 		}

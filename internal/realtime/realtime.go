@@ -29,7 +29,7 @@ const (
 	ItemSlack      = "timer slack"
 	ItemSignals    = "signals"
 	ItemCollector  = "garbage collection"
-	ItemProcessors = "processors"
+	ItemProcessors = "Go processors"
 	ItemResolution = "timer resolution"
 	ItemThrottling = "power throttling"
 	ItemAwake      = "sleep of the machine"

@@ -340,6 +340,9 @@ func (a *Assembler) keep() {
 	}
 	r.data.Noise, a.noise = a.noise, 0
 	r.data.Granted = append(r.data.Granted, a.head.granted...)
+	if a.head.noFloor != "" {
+		r.warn("the floor of this receiver is unknown: %s", a.head.noFloor)
+	}
 	if a.head.facts.Virtual {
 		r.warn("a virtual cable has no UART and no line speed: this is the timing of the kernel's pseudo-terminals or pipes")
 	}

@@ -1,7 +1,9 @@
 package assemble
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"serialtiming/results"
 )
@@ -16,10 +18,28 @@ type Beside struct {
 	next int
 	run  int32 // of the row before
 	runs int   // begun so far
+
+	said  map[[2]string]string // what a run of the log announced, by its number and the key
+	wrong string               // how the logs do not belong together, "" if they do
 }
 
 // NewBeside reads a sender's log along.
-func NewBeside(l *results.LogReader) *Beside { return &Beside{log: l} }
+func NewBeside(l *results.LogReader) *Beside { return &Beside{log: l, said: map[[2]string]string{}} }
+
+// Wrong says in what the two logs are not of the same runs, "" if in nothing.
+func (b *Beside) Wrong() string { return b.wrong }
+
+// check compares what both logs say of a run.
+func (b *Beside) check(r *run) {
+	for _, k := range r.data.Announced {
+		switch k.Key {
+		case "label", "period_ns", "count", "duration_ns", "timer":
+			if said := b.said[[2]string{strconv.Itoa(b.runs), k.Key}]; said != k.Value && b.wrong == "" {
+				b.wrong = fmt.Sprintf("run %d: %s is %q in the sender's log and %q here", b.runs, k.Key, said, k.Value)
+			}
+		}
+	}
+}
 
 // worstKept is how many intervals are shown with what the sender did.
 const worstKept = 10
@@ -33,8 +53,11 @@ func (b *Beside) row(run int, place int64) *results.LogRow {
 			if err != nil {
 				return nil
 			}
-			if item == nil {
+			switch {
+			case item == nil:
 				b.rows, b.next = rows, 0
+			case item.Section == results.RunKey:
+				b.said[[2]string{strconv.Itoa(item.Run), item.Key}] = item.Value
 			}
 		}
 		r := &b.rows[b.next]
@@ -57,6 +80,10 @@ func (r *run) withSender(place, at, interval int64) {
 	row := r.side.row(r.order, place)
 	if row == nil {
 		return
+	}
+	if !r.checked {
+		r.checked = true
+		r.side.check(r)
 	}
 	path := *row
 	path.Arrived = results.NoInstant

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"strconv"
+	"strings"
 
 	"serialtiming/results"
 )
@@ -28,10 +29,19 @@ func (a *Assembler) Quantum(ns int64) {
 	a.Header(results.KeyValue{Key: "quantum_ns", Value: strconv.FormatInt(ns, 10)})
 }
 
-// marked says whether the source marks line errors where they are: decoders of
-// the wire do, and where they mark none there were none.
-func (a *Assembler) marked() bool {
-	return a.head.source.Class == "character" && a.head.source.Kind != "log"
+// marked says which line errors the source marks where they are: decoders of
+// the wire mark some, and where they mark none there were none.
+func (a *Assembler) marked() results.Flags {
+	kind := a.head.source.Kind
+	switch {
+	case strings.HasPrefix(kind, "pcap"):
+		return results.Framing | results.Parity | results.Overrun | results.Break
+	case strings.HasPrefix(kind, "sigrok"), kind == "pulseview":
+		return results.Framing | results.Parity | results.Break
+	case strings.HasPrefix(kind, "saleae"), strings.HasPrefix(kind, "dsview"):
+		return results.Framing | results.Parity
+	}
+	return 0
 }
 
 // Chunk takes an arrival of another tool's log. Two of one instant stay two.

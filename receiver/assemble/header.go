@@ -17,6 +17,7 @@ type header struct {
 	audit    []results.Audit
 	facts    results.BudgetFacts
 	line     protocol.Line
+	noFloor  string // why the floor is not known
 }
 
 // Header takes an item of the log itself and writes it to the log.
@@ -65,6 +66,8 @@ func (h *header) set(k results.KeyValue) {
 		f.FloorNS = number()
 	case "floor_by":
 		f.FloorOnPort = strings.HasPrefix(k.Value, "write to stamp")
+	case "floor_unknown":
+		h.noFloor = k.Value
 	case "clock_cost_ns":
 		f.ClockReadNS = number()
 	case "clock_step_ns":
@@ -88,8 +91,8 @@ func (h *header) onWire() int64 {
 	return h.facts.CharNS
 }
 
-// FormatAudit writes an audit's item as one item of a log.
-func FormatAudit(i results.Audit) string {
+// formatAudit writes an audit's item as one item of a log.
+func formatAudit(i results.Audit) string {
 	return joined(i.Level, i.Area, i.Name, i.Value, i.Effect, i.Remedy)
 }
 

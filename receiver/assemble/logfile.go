@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"serialtiming/internal/audit"
 	"serialtiming/internal/cli"
 	"serialtiming/internal/clock"
+	"serialtiming/internal/serialport"
 	"serialtiming/results"
 )
 
@@ -82,6 +84,18 @@ func sync(f *os.File) error {
 		return err
 	}
 	return f.Sync()
+}
+
+// Audited gives the items of a log that say what on this machine and port bears
+// on the timing.
+func Audited(port serialport.Info) []results.KeyValue {
+	var k items
+	for _, i := range audit.Sorted(append(audit.Port(port), audit.System()...)) {
+		k.text("audit", formatAudit(results.Audit{
+			Level: i.Level.String(), Area: i.Area, Name: i.Name, Value: i.Value, Effect: i.Effect, Remedy: i.Remedy,
+		}))
+	}
+	return k
 }
 
 // Machine gives the items of a log that name the port, the machine and the

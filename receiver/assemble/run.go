@@ -22,8 +22,9 @@ type run struct {
 	stale     bool  // the first event had waited before the capture
 	timer     string
 	catchUp   string
-	os        string // of the sender
-	marked    bool   // the source marks line errors
+	os        string        // of the sender
+	stopped   string        // why the sender ended before its count or time
+	marked    results.Flags // line errors that the source marks
 	damaged   int64
 	reason    string
 	ended     bool
@@ -37,6 +38,7 @@ type run struct {
 	varied  bool                    // not all characters are the same
 	side    *Beside                 // the sender's own log; nil: none
 	order   int                     // of the announced runs, from 1
+	checked bool                    // against what the sender's log announced
 	worst   []results.WorstInterval // longest first
 	mute    bool                    // the log does not tell the characters
 	sender  bool                    // what was sent, not what arrived
@@ -101,6 +103,8 @@ func (r *run) setEnd(k results.KeyValue) {
 	v, err := strconv.ParseInt(k.Value, 10, 64)
 	number := err == nil
 	switch {
+	case k.Key == "stopped":
+		r.stopped = k.Value
 	case k.Key == "reason":
 		r.reason = k.Value
 	case k.Key == "load_ended":
@@ -279,11 +283,18 @@ func (r *run) finish(a *Assembler) results.Run {
 	if r.hasPeriod {
 		r.data.Period.AnnouncedNS = &r.period
 	}
+	if r.hasPeriod && r.period == 0 {
+		r.data.Period.MeasuredNS = nil // back to back there is none
+	}
+	r.data.Ended = r.reason
 	r.judge()
 	r.data.Worst = r.worst
 	if r.data.Path != nil && r.cycle(o).Length == 1 && (r.data.Lost == nil || *r.data.Lost > 0) {
 		r.data.Path = nil
 		r.warn("characters were lost, and a constant character does not tell which: the way from write to arrival is not known")
+	}
+	if r.stopped != "" {
+		r.warn("the sender ended early: %s", results.OneLine(r.stopped))
 	}
 	if r.damaged > 0 {
 		r.warn("%d announcements arrived damaged", r.damaged)

@@ -86,7 +86,7 @@ func TestAWarmUpEndsAtOnce(t *testing.T) {
 }
 
 func TestWatchNoticesAHeldUpThread(t *testing.T) {
-	rt, err := realtime.Prepare(realtime.Request{Priority: "normal", CPU: -1, Threads: Threads})
+	rt, err := realtime.Prepare(realtime.Request{Priority: "normal", CPU: -1, Threads: 2 * Threads}) // two watches
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,43 +50,53 @@ func newInput(r io.Reader, name string, opt Options) (*input, error) {
 	return in, nil
 }
 
-// decode lays decompression and text decoding over raw. A file that was
-// compressed twice is not worth a loop.
+// decode lays decompression and text decoding over raw.
 func (in *input) decode() error {
-	br := bufio.NewReaderSize(in.raw, bufferSize)
+	br, err := Decompress(in.raw, in.sink.warn)
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.name, err)
+	}
+	in.br = decodeText(br)
+	return nil
+}
+
+// Decompress takes gzip or zstd off a file, told by its content; others pass
+// as they are. A compressed file that was cut ends at the cut, and warn is
+// told. A file that was compressed twice is not worth a loop.
+func Decompress(r io.Reader, warn func(format string, a ...any)) (*bufio.Reader, error) {
+	br := bufio.NewReaderSize(r, bufferSize)
 	magic, err := br.Peek(4)
 	if err != nil && err != io.EOF {
-		return fmt.Errorf("%s: %w", in.name, err)
+		return nil, err
 	}
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(br)
 		if err != nil {
-			return fmt.Errorf("%s: gzip: %w", in.name, err)
+			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		br = bufio.NewReaderSize(&tornReader{r: z, sink: in.sink}, bufferSize)
+		br = bufio.NewReaderSize(&tornReader{z, warn}, bufferSize)
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 		if err != nil {
-			return fmt.Errorf("%s: zstd: %w", in.name, err)
+			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		br = bufio.NewReaderSize(&tornReader{r: z, sink: in.sink}, bufferSize)
+		br = bufio.NewReaderSize(&tornReader{z, warn}, bufferSize)
 	}
-	in.br = decodeText(br)
-	return nil
+	return br, nil
 }
 
 // tornReader turns the end of a compressed file that was cut into an ordinary
 // end with a warning: what came before it is good.
 type tornReader struct {
 	r    io.Reader
-	sink *sink
+	warn func(format string, a ...any)
 }
 
 func (t *tornReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	if err != nil && err != io.EOF {
-		t.sink.warn("the compressed file is torn: %v", err)
+		t.warn("the compressed file is torn: %v", err)
 		err = io.EOF
 	}
 	return n, err

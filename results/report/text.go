@@ -93,7 +93,11 @@ func (p *printer) foreign() {
 		"chunk":     "a stamp a read or packet: no interval inside one",
 		"line":      "a stamp a line: intervals of lines, not of characters",
 	}[s.Class]
-	text := fmt.Sprintf("%s, %s, steps of %s", s.Kind, what, Span(float64(s.QuantumNS)))
+	steps := "the step of the stamps is unknown"
+	if s.QuantumNS > 0 {
+		steps = "steps of " + Span(float64(s.QuantumNS))
+	}
+	text := fmt.Sprintf("%s, %s, %s", s.Kind, what, steps)
 	if s.Channel != "" {
 		text += ", channel " + results.OneLine(s.Channel)
 	}
@@ -101,10 +105,14 @@ func (p *printer) foreign() {
 }
 
 func label(r *results.Run) string {
-	if r.Label == "" {
-		return "no label"
+	text := "no label"
+	if r.Label != "" {
+		text = results.OneLine(r.Label)
 	}
-	return results.OneLine(r.Label)
+	if r.Path != nil && r.Path.WroteArrived.Count > 0 {
+		text += ", self-measured"
+	}
+	return text
 }
 
 func (p *printer) characters(r *results.Run) {
@@ -115,14 +123,16 @@ func (p *printer) characters(r *results.Run) {
 	case r.Sent != nil:
 		sent = fmt.Sprintf(" of %d sent, %s periods missed", *r.Sent, countOr(r.Missed, "unknown"))
 	}
+	switch r.Ended {
+	case "interrupt", "port gone", "idle":
+		sent += ", ended by " + r.Ended
+	}
 	p.item("characters", "%d%s", r.Characters, sent)
 	if r.Batched > 0 {
 		p.item("", "in %d reads: %d shared one with the character before, no interval is known there", r.Events, r.Batched)
 	}
 	p.faults(r)
 	switch e := r.Errors; {
-	case p.source.Kind == "cable":
-		p.item("line errors", "unknown: the virtual cable has no UART and no line speed")
 	case p.source.Kind == "sender":
 	case e == results.LineErrors{}:
 		p.item("line errors", "unknown: nothing on the way counted them")
@@ -168,8 +178,12 @@ func (p *printer) dist(name string, d *results.Dist) {
 	if d.Stddev != nil {
 		stddev = "  stddev " + Span(*d.Stddev)
 	}
-	p.item(name, "min %s  mean %s%s  max %s at %s", spanOr(d.Min, ""), Span(*d.Mean), stddev,
-		spanOr(d.Max, ""), Span(float64(*d.MaxAtNS)))
+	undisturbed := ""
+	if d.MaxUndisturbed != nil && *d.MaxUndisturbed != *d.Max {
+		undisturbed = fmt.Sprintf(" (undisturbed %s)", Span(float64(*d.MaxUndisturbed)))
+	}
+	p.item(name, "min %s  mean %s%s  max %s at %s%s", spanOr(d.Min, ""), Span(*d.Mean), stddev,
+		spanOr(d.Max, ""), Span(float64(*d.MaxAtNS)), undisturbed)
 	var known, missing []string
 	for _, q := range []struct {
 		name string
@@ -194,20 +208,38 @@ func (p *printer) late(r *results.Run) {
 		}
 		return
 	}
-	p.item("late", "%.3f %% (%d) by more than %s", *r.Late.Share*100, *r.Late.Count, Span(float64(*r.Late.ByNS)))
+	floor := ""
+	if r.FloorNS != nil && *r.FloorNS == *r.Late.ByNS {
+		floor = ", the floor of this receiver"
+	}
+	p.item("late", "%.3f %% (%d) by more than %s%s", *r.Late.Share*100, *r.Late.Count, Span(float64(*r.Late.ByNS)), floor)
+}
+
+// clocks says whose difference the ppm are.
+func (p *printer) clocks(r *results.Run) string {
+	if p.source.Kind == "cable" || r.Path != nil && r.Path.WroteArrived.Count > 0 {
+		return "one clock serves both ends: 0 but for the error of the fit"
+	}
+	return "the two clocks' difference"
 }
 
 func (p *printer) period(r *results.Run) {
 	d := r.Period
-	if d.MeasuredNS == nil {
+	text := "measured: unknown, the arrivals show no even grid"
+	switch {
+	case d.AnnouncedNS != nil && *d.AnnouncedNS == 0:
+		p.item("period", "back to back: no schedule")
 		return
+	case d.AnnouncedNS == nil && d.MeasuredNS == nil, p.source.Kind == "sender":
+		return
+	case d.MeasuredNS != nil:
+		text = fmt.Sprintf("measured %.6f ms", *d.MeasuredNS/1e6)
 	}
-	text := fmt.Sprintf("measured %.6f ms", *d.MeasuredNS/1e6)
 	if d.AnnouncedNS != nil {
 		text = fmt.Sprintf("announced %s, ", Span(float64(*d.AnnouncedNS))) + text
 	}
 	if d.PPM != nil {
-		text += fmt.Sprintf(", %+.1f ± %.2g ppm (the two clocks' difference)", *d.PPM, *d.PPMUncertainty)
+		text += fmt.Sprintf(", %+.1f ± %.2g ppm (%s)", *d.PPM, *d.PPMUncertainty, p.clocks(r))
 	}
 	p.item("period", "%s", text)
 }
@@ -265,11 +297,10 @@ func (p *printer) budget(b *results.Budget) {
 		p.item(name, "%-12s %s: %s", amount, l.Item, l.Applies)
 		name = ""
 	}
-	least := ""
 	if b.AtLeast {
-		least = "at least "
+		return // a sum without its unknown terms would be believed
 	}
-	p.item(name, "%s± %s an interval, all at their worst at once", least, Span(b.SumNS))
+	p.item(name, "± %s for 99 %% of the intervals, if all are at their worst at once", Span(b.SumNS))
 }
 
 // audit shows what is red, and how much more there is.
@@ -284,7 +315,7 @@ func (p *printer) audit(items []results.Audit) {
 		}
 	}
 	if yellow > 0 {
-		p.item("audit", "%d more items, see receiver check", yellow)
+		p.item("audit", "%d more items in the log and the JSON", yellow)
 	}
 }
 
