@@ -98,7 +98,7 @@ func stallPattern(t *testing.T, l Log, skip bool) {
 	if skip {
 		between(t, "the stall's interval and the next", v[at]+v[at+1], 7*fiveMS-stallWithin, 7*fiveMS+stallWithin)
 	} else {
-		between(t, "the interval behind the stall", v[at+1], fiveMS-stallWithin, fiveMS+stallWithin)
+		between(t, "the interval behind the stall", v[at+1], fiveMS-otherWithin, fiveMS+otherWithin)
 	}
 	rest := slices.Concat(v[:at], v[at+2:])
 	between(t, "the shortest of the other intervals", slices.Min(rest), fiveMS-otherWithin, fiveMS+otherWithin)
