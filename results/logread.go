@@ -148,7 +148,7 @@ func (l *LogReader) next() (text []byte, whole, ok bool) {
 			l.line++
 			return text, false, true
 		}
-		from -= l.fill()
+		from = max(from-l.fill(), 0)
 	}
 }
 
@@ -172,9 +172,8 @@ func (l *LogReader) fill() (moved int) {
 	}
 	if l.end == len(l.buf) {
 		if len(l.buf) >= maxLine {
-			l.refuse("longer than 1 MiB, cut")
-			l.end = 0
-			return moved
+			l.refuse("longer than 1 MiB")
+			return moved + l.skipLine()
 		}
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
 	}
@@ -187,6 +186,30 @@ func (l *LogReader) fill() (moved int) {
 		}
 	}
 	return moved
+}
+
+// skipLine drops a line that is too long, up to its end, and says by how much
+// the buffer's content moved.
+func (l *LogReader) skipLine() (moved int) {
+	for {
+		if i := bytes.IndexByte(l.buf[:l.end], '\n'); i >= 0 {
+			copy(l.buf, l.buf[i+1:l.end])
+			l.end -= i + 1
+			l.line++
+			return moved + l.end + i + 1 // next looks from the start again
+		}
+		moved += l.end
+		l.end = 0
+		n, err := l.r.Read(l.buf)
+		l.end = n
+		if n == 0 && err != nil {
+			l.eof = true
+			if !errors.Is(err, io.EOF) {
+				l.readErr = err
+			}
+			return moved
+		}
+	}
 }
 
 // maxLine bounds the memory that a hostile line can take.
@@ -210,7 +233,7 @@ func (l *LogReader) item(text []byte, whole bool) *LogItem {
 	if !ok {
 		return nil
 	}
-	value = strings.TrimPrefix(value, " ")
+	value = OneLine(strings.TrimPrefix(value, " "))
 	item := &LogItem{Key: key, Value: value}
 	word, rest, _ := strings.Cut(key, " ")
 	switch word {

@@ -7,7 +7,9 @@
 package assemble
 
 import (
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"serialtiming/protocol"
@@ -53,6 +55,7 @@ type Assembler struct {
 	total   int64 // characters in all
 	noise   int64 // heard before the coming run
 	damaged int64 // announcements, since the last run closed
+	newer   int64 // of a newer version, likewise
 	senders int   // runs that a sender wrote of itself
 	heard   bool  // a whole announcement
 
@@ -60,6 +63,8 @@ type Assembler struct {
 	pendAt    int64
 	pendFlags results.Flags
 	pendStale bool
+	doubt     []doubted // behind a silence, until it is clear what they are
+	lastAt    int64     // of the last character that the scanner gave
 
 	head   header
 	wrote  []results.LogRow // what a loopback run sent
@@ -136,6 +141,9 @@ func (a *Assembler) Event(ev results.Event) {
 // Idle tells the assembler the time while nothing comes.
 func (a *Assembler) Idle(now int64) {
 	a.items(a.scanner.Idle(now), 0)
+	if n := len(a.doubt); n > 0 && now-a.doubt[n-1].at > a.frameGap() {
+		a.believe()
+	}
 	if !a.scanner.Busy() {
 		a.flushPayload()
 	}
@@ -149,17 +157,28 @@ func (a *Assembler) items(items []protocol.Item, f results.Flags) {
 		case protocol.StrayEnd:
 			a.strayEnd(it, f)
 		case protocol.Torn:
+			a.believe()
 			a.flushPayload()
 			a.damaged++
 		case protocol.Announced:
+			a.believe()
 			a.flushPayload()
 			a.announcement(it)
 		}
 	}
 }
 
-// payload gathers the characters of one arrival.
+// payload takes a character of the stream, unless it may be of a damaged
+// announcement.
 func (a *Assembler) payload(b byte, at int64, f results.Flags) {
+	if a.doubtful(b, at, f) {
+		return
+	}
+	a.gather(b, at, f)
+}
+
+// gather gathers the characters of one arrival.
+func (a *Assembler) gather(b byte, at int64, f results.Flags) {
 	if len(a.pend) > 0 && at != a.pendAt {
 		a.flushPayload()
 	}
@@ -218,6 +237,9 @@ func (a *Assembler) arrival(at int64, b []byte, f results.Flags) {
 // strayEnd takes the end of a frame whose beginning was not heard: all that
 // came so far was the rest of an announcement. Later it is a wrong character.
 func (a *Assembler) strayEnd(it protocol.Item, f results.Flags) {
+	if a.dropDoubt() {
+		return
+	}
 	a.flushPayload()
 	if !a.heard && len(a.done) == 0 && a.total <= protocol.MaxFrame {
 		a.heard = true
@@ -230,6 +252,10 @@ func (a *Assembler) strayEnd(it protocol.Item, f results.Flags) {
 // announcement takes a whole frame.
 func (a *Assembler) announcement(it protocol.Item) {
 	msg, err := protocol.Decode(it.Frame)
+	if newer := (*protocol.VersionError)(nil); errors.As(err, &newer) {
+		a.newer++
+		return
+	}
 	if err != nil {
 		a.damaged++
 		return
@@ -283,7 +309,7 @@ func (a *Assembler) open(msg *protocol.Announcement) {
 		a.describe(Opening(*msg))
 	}
 	if a.opt.Label != "" && a.cur.data.Label == "" {
-		a.item(results.KeyValue{Key: "label", Value: results.OneLine(a.opt.Label)})
+		a.item(results.KeyValue{Key: "label", Value: strings.TrimSpace(results.OneLine(a.opt.Label))})
 	}
 }
 
@@ -318,6 +344,10 @@ func (a *Assembler) close(reason string) {
 	if a.damaged > 0 {
 		a.end(results.KeyValue{Key: "damaged_announcements", Value: strconv.FormatInt(a.damaged, 10)})
 		a.damaged = 0
+	}
+	if a.newer > 0 {
+		a.end(results.KeyValue{Key: "newer_announcements", Value: strconv.FormatInt(a.newer, 10)})
+		a.newer = 0
 	}
 	if a.opt.Usage != nil {
 		for _, k := range a.opt.Usage() {
@@ -363,6 +393,7 @@ func (a *Assembler) dropNoise() {
 // announcement there is none.
 func (a *Assembler) Finish(reason string) []results.Run {
 	a.items(a.scanner.Flush(), 0)
+	a.believe()
 	a.flushPayload()
 	if a.cur != nil {
 		a.close(reason)

@@ -208,6 +208,42 @@ var scenarios = map[string]struct {
 		},
 		func(t *testing.T, r []results.Run) { counts(t, r[0], 302, 0, 0, 0, 2) },
 	},
+	"the closing announcement lost its first byte": {
+		func(w *wire) {
+			m := announcement("damaged", 300)
+			w.frame(m)
+			w.chars(0, 300, nil)
+			w.now += int64(time.Second)
+			c := after(m, 300, true)
+			f, _ := c.Append(nil)
+			w.a.Event(results.Event{At: w.now, Bytes: f[1:]})
+		},
+		func(t *testing.T, r []results.Run) {
+			counts(t, r[0], 300, 0, 0, 0, 0)
+			if w := strings.Join(r[0].Warnings, "\n"); len(r) != 1 || !strings.Contains(w, "damaged") || !strings.Contains(w, "not heard") {
+				t.Errorf("%s", asJSON(t, r))
+			}
+		},
+	},
+	"the second opening lost its first byte": {
+		func(w *wire) {
+			m := announcement("first", 300)
+			w.frame(m)
+			w.chars(0, 300, nil)
+			w.frame(after(m, 300, false))
+			w.now += int64(time.Second)
+			m = announcement("second", 200)
+			f, _ := m.Append(nil)
+			w.a.Event(results.Event{At: w.now, Bytes: f[1:]})
+			w.now += int64(time.Second)
+			w.chars(0, 200, nil)
+			w.frame(after(m, 200, true))
+		},
+		func(t *testing.T, r []results.Run) {
+			counts(t, r[0], 300, 0, 0, 0, 0)
+			counts(t, r[1], 200, 0, 0, 0, 0)
+		},
+	},
 	"nothing announced": {
 		func(w *wire) { w.chars(17, 900, nil) },
 		func(t *testing.T, r []results.Run) {

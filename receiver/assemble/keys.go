@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"strconv"
+	"strings"
 
 	"serialtiming/protocol"
 	"serialtiming/results"
@@ -50,7 +51,8 @@ func Closing(a protocol.Announcement) []results.KeyValue {
 type items []results.KeyValue
 
 func (k *items) text(key, value string) {
-	if value != "" {
+	// As a log gives it back.
+	if value = strings.TrimSpace(results.OneLine(value)); value != "" {
 		*k = append(*k, results.KeyValue{Key: key, Value: value})
 	}
 }

@@ -17,6 +17,7 @@ func (a *Assembler) Wrote(row results.LogRow) { a.wrote = append(a.wrote, row) }
 // EndLoopback closes the run; what did not come back is lost.
 func (a *Assembler) EndLoopback(closing []results.KeyValue, reason string) {
 	a.items(a.scanner.Flush(), 0)
+	a.believe()
 	a.flushPayload()
 	for i := range a.wrote[a.paired:] {
 		a.unpaired(&a.wrote[a.paired+i])

@@ -57,6 +57,9 @@ const (
 	ReasonEnd       = "end" // of the input
 )
 
+// longestPeriod in ns is a day: a longer one is no period but a damaged figure.
+const longestPeriod = int64(24 * time.Hour)
+
 // set takes an item of "# run N".
 func (r *run) set(k results.KeyValue) {
 	number := func() int64 { v, _ := strconv.ParseInt(k.Value, 10, 64); return v }
@@ -73,7 +76,7 @@ func (r *run) set(k results.KeyValue) {
 		r.data.Granted = append(r.data.Granted, parseGrant("sender", k.Value))
 		return
 	case "period_ns":
-		if v := number(); v >= 0 {
+		if v := number(); v >= 0 && v <= longestPeriod {
 			r.period, r.hasPeriod = v, true
 		}
 	case "char":
@@ -99,14 +102,13 @@ func (r *run) set(k results.KeyValue) {
 
 // setEnd takes an item of "# end N".
 func (r *run) setEnd(k results.KeyValue) {
-	r.ended = true
 	v, err := strconv.ParseInt(k.Value, 10, 64)
-	number := err == nil
+	number := err == nil && v >= 0
 	switch {
 	case k.Key == "stopped":
 		r.stopped = k.Value
 	case k.Key == "reason":
-		r.reason = k.Value
+		r.reason, r.ended = k.Value, true // it is written last
 	case k.Key == "load_ended":
 		r.data.Findings = append(r.data.Findings, results.Finding{Code: "load-ended",
 			Text: "the load ended before the run did: " + results.OneLine(k.Value)})
@@ -120,6 +122,8 @@ func (r *run) setEnd(k results.KeyValue) {
 		r.data.Sent = &v
 	case k.Key == "missed":
 		r.data.Missed = &v
+	case k.Key == "newer_announcements":
+		r.warn("%d announcements are of a newer version of the sender: update this program to understand them", v)
 	case k.Key == "damaged_announcements":
 		r.damaged = v
 	case k.Key == "dropped":
@@ -292,6 +296,13 @@ func (r *run) finish(a *Assembler) results.Run {
 	if r.data.Path != nil && r.cycle(o).Length == 1 && (r.data.Lost == nil || *r.data.Lost > 0) {
 		r.data.Path = nil
 		r.warn("characters were lost, and a constant character does not tell which: the way from write to arrival is not known")
+	}
+	switch {
+	case r.sender:
+	case r.announced && r.data.Sent == nil:
+		r.warn("the closing announcement was not heard: the sender's own count is not known")
+	case !r.announced && r.data.Sent == nil && o.Expect != ExpectNone:
+		r.warn("nothing was announced: label, period and count are not known")
 	}
 	if r.stopped != "" {
 		r.warn("the sender ended early: %s", results.OneLine(r.stopped))

@@ -13,7 +13,7 @@ import (
 
 // watchPeriod is how often a watching thread wakes: two of them take well
 // under 1 % of a processor, and no stall of that length passes between.
-const watchPeriod = 2 * time.Millisecond
+const watchPeriod = 4 * time.Millisecond
 
 // Stall is a time in which this machine was held up.
 type Stall struct{ From, To clock.Instant }
