@@ -67,6 +67,9 @@ func (p *program) compare(ctx context.Context, args []string) (int, error) {
 	if done || err != nil {
 		return cli.Done, err
 	}
+	if err := cli.Distinct([]string{f.report.JSON, f.report.CSV}, f.set.Args()...); err != nil {
+		return 0, err
+	}
 	if err := f.report.CheckOutputs(); err != nil {
 		return 0, err
 	}

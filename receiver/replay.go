@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -114,6 +115,10 @@ func (f *replayFlags) validate(fs *pflag.FlagSet) error {
 	default:
 		return cli.Misuse("--time-unit takes s, ms, us or ns", "unknown unit %q", o.TimeUnit)
 	}
+	known := func(f importer.Format) bool { return f.Name == o.Format }
+	if o.Format != "" && !slices.ContainsFunc(importer.Formats(), known) {
+		return cli.Misuse("see receiver replay --formats", "there is no format %q", o.Format)
+	}
 	switch assemble.Expect(f.expect) {
 	case "", assemble.ExpectCycle, assemble.ExpectCounter, assemble.ExpectNone:
 	default:
@@ -141,6 +146,9 @@ func (p *program) replay(ctx context.Context, args []string) (int, error) {
 		return cli.Done, err
 	case f.formats:
 		return cli.Done, p.formats()
+	}
+	if err := cli.Distinct([]string{f.report.JSON, f.report.CSV, f.log, f.pcapng}, append(files, f.sender)...); err != nil {
+		return 0, err
 	}
 	status := cli.Done
 	report := results.NewReport(results.Source{}, nil)

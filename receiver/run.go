@@ -36,6 +36,9 @@ func (p *program) receive(ctx context.Context, args []string) (int, error) {
 	if done || err != nil {
 		return cli.Done, err
 	}
+	if err := cli.Distinct([]string{f.report.JSON, f.report.CSV, f.port.Log}); err != nil {
+		return 0, err
+	}
 	if err := f.report.CheckOutputs(); err != nil {
 		return 0, err
 	}
@@ -45,6 +48,9 @@ func (p *program) receive(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	runs, failed := s.capture(ctx)
+	if s.assembler.Total() == 0 && failed == nil {
+		failed = cli.WithHint(errors.New("nothing was received"), "%s", silenceHint(&f))
+	}
 	if len(runs) == 0 {
 		if failed == nil {
 			failed = cli.WithHint(errors.New("nothing was received"), "%s", silenceHint(&f))
@@ -101,7 +107,7 @@ type session struct {
 // the port, real time.
 func (s *session) open(ctx context.Context) error {
 	var err error
-	if s.log, err = assemble.CreateLog(s.flags.port.Log, results.ReceiverColumns, s.voice); err != nil {
+	if err := cli.Writable(s.flags.port.Log); err != nil {
 		return err
 	}
 	cable := serialport.IsCable(s.flags.port.Port)
@@ -127,6 +133,9 @@ func (s *session) open(ctx context.Context) error {
 		err = s.port.Flush()
 	}
 	if err != nil {
+		return err
+	}
+	if s.log, err = assemble.CreateLog(s.flags.port.Log, results.ReceiverColumns, s.voice); err != nil {
 		return err
 	}
 	settled := cli.Settled(s.voice, s.port.Info())

@@ -89,6 +89,7 @@ func (s *session) put(frame []byte) error {
 	case err := <-done:
 		return err
 	case <-time.After(2*onLine + serialport.DrainLimit):
+		serialport.Discard(s.port)
 		return cli.WithHint(fmt.Errorf("%s: %w", s.flags.port.Port, pace.ErrBlocked), "see whether the receiver runs, and whether the line's flow control holds it")
 	}
 }

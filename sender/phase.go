@@ -122,6 +122,7 @@ func (s *session) pace() pace.Config {
 func (s *session) settle(after protocol.Announcement, failed error) error {
 	switch {
 	case failed != nil:
+		serialport.Discard(s.port)
 		if cli.HintOf(failed) != "" {
 			return failed
 		}
@@ -132,7 +133,7 @@ func (s *session) settle(after protocol.Announcement, failed error) error {
 	if s.flags.loopback {
 		s.awaitEcho()
 	}
-	return s.port.Drain()
+	return s.put(nil)
 }
 
 // finish closes the run in the report and the log.

@@ -168,7 +168,7 @@ func (f *probeFlags) validate(fs *pflag.FlagSet) error {
 		return cli.Misuse("drop one of them", "--count and --duration are two ways to say how much to measure")
 	case fs.Changed("count") && f.count <= 0:
 		return cli.Misuse("give a number of ticks from 1", "--count %d measures nothing", f.count)
-	case fs.Changed("duration") && f.duration <= 0:
+	case fs.Changed("duration") && f.duration < time.Millisecond:
 		return cli.Misuse("give a duration such as 20s", "--duration %v is none", f.duration)
 	case f.settle < 0:
 		return cli.Misuse("give a duration such as 2s", "--settle %v is none", f.settle)

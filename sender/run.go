@@ -27,6 +27,9 @@ func (p *program) send(ctx context.Context, args []string) (int, error) {
 	if done || err != nil {
 		return cli.Done, err
 	}
+	if err := cli.Distinct([]string{f.report.JSON, f.report.CSV, f.port.Log}); err != nil {
+		return 0, err
+	}
 	if err := f.report.CheckOutputs(); err != nil {
 		return 0, err
 	}
@@ -81,7 +84,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	if s.flags.loopback {
 		columns = results.LoopbackColumns
 	}
-	if s.log, err = assemble.CreateLog(s.flags.port.Log, columns, s.voice); err != nil {
+	if err := cli.Writable(s.flags.port.Log); err != nil {
 		return err
 	}
 	threads := 1
@@ -99,6 +102,9 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err // before the other end of a cable is waited for
 	}
 	if err := s.openPort(ctx); err != nil {
+		return err
+	}
+	if s.log, err = assemble.CreateLog(s.flags.port.Log, columns, s.voice); err != nil {
 		return err
 	}
 	s.stream.use(s.port)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // Forms are the ways to write one result.
@@ -47,18 +48,53 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 	return nil
 }
 
+// Distinct refuses two files that are the same, whatever they are called: an
+// output would take the place of another, or of the input.
+func Distinct(outputs []string, inputs ...string) error {
+	for i, a := range outputs {
+		for _, b := range append(outputs[:i:i], inputs...) {
+			if a == "" || a == "-" || b == "" || b == "-" {
+				continue
+			}
+			x, err1 := os.Stat(a)
+			y, err2 := os.Stat(b)
+			same := filepath.Clean(a) == filepath.Clean(b) || err1 == nil && err2 == nil && os.SameFile(x, y)
+			if same && (err1 != nil || x.Mode().IsRegular()) {
+				return Misuse("give each a file of its own", "%s would be read and written, or written twice", a)
+			}
+		}
+	}
+	return nil
+}
+
 // CheckOutputs finds out before anything is opened whether the files of the
 // report can be written.
 func (r *ReportFlags) CheckOutputs() error {
 	for _, path := range []string{r.JSON, r.CSV} {
-		if path == "" || path == "-" {
-			continue
+		if err := Writable(path); err != nil {
+			return err
 		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
-		if err != nil {
-			return WithHint(err, "give a file in a folder that you may write to")
-		}
-		f.Close()
+	}
+	return nil
+}
+
+// Writable finds out whether a file can be written, without changing it: what
+// it holds may be the run before, and this one may not begin.
+func Writable(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	st, missing := os.Stat(path)
+	if missing == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return nil // opening a pipe would wait for its reader
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return WithHint(err, "give a file in a folder that you may write to")
+	}
+	f.Close()
+	if missing != nil {
+		os.Remove(path)
 	}
 	return nil
 }

@@ -186,6 +186,10 @@ func (p *unixPort) Write(b []byte) (n int, err error) {
 func (p *unixPort) Drain() error { return p.wrap("drain", p.vendor.Drain()) }
 func (p *unixPort) Flush() error { return p.wrap("flush", p.flush()) }
 
+func (p *unixPort) discard() error {
+	return p.wrap("discard the output of", p.vendor.ResetOutputBuffer())
+}
+
 // flushLimit is more than a terminal's buffers hold.
 const flushLimit = 1 << 18
 

@@ -132,6 +132,15 @@ func Fds(p Port) (read, write uintptr, ok bool) {
 	return fd, fd, ok
 }
 
+// Discard throws away what was written and has not left the machine, so that a
+// line that takes nothing does not hold up Drain and Close.
+func Discard(p Port) error {
+	if d, is := p.(interface{ discard() error }); is {
+		return d.discard()
+	}
+	return nil
+}
+
 // Counters are the driver's line counters since it was loaded: take
 // differences. Rx and Tx count characters.
 type Counters struct {

@@ -19,6 +19,7 @@ type vendorPort interface {
 	Write([]byte) (int, error)
 	Drain() error
 	ResetInputBuffer() error
+	ResetOutputBuffer() error
 	SetReadTimeout(time.Duration) error
 	Close() error
 }
