@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"serialtiming/internal/clock"
 )
 
 const signalCall = "futex"
@@ -21,7 +23,7 @@ func NewSignal() (*Signal, error) { return &Signal{}, nil }
 func (s *Signal) Close() {}
 
 const (
-	futexWait = 0 | 128 // FUTEX_WAIT and FUTEX_WAKE, FUTEX_PRIVATE_FLAG
+	futexWait = 9 | 128 // FUTEX_WAIT_BITSET and FUTEX_WAKE, FUTEX_PRIVATE_FLAG
 	futexWake = 1 | 128
 )
 
@@ -37,10 +39,13 @@ func (s *Signal) Wake() {
 //
 //go:nosplit
 func (s *Signal) Wait() bool {
+	// To an absolute time: the scheduler's signals interrupt it every 10 ms, and
+	// a time from now on would begin again each time and never end.
+	end := int64(clock.Now()) + int64(limit)
 	for !s.word.CompareAndSwap(1, 0) {
-		ts := limit
+		ts := syscall.Timespec{Sec: end / 1e9, Nsec: end % 1e9}
 		_, _, e := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.word)), futexWait, 0,
-			uintptr(unsafe.Pointer(&ts)), 0, 0)
+			uintptr(unsafe.Pointer(&ts)), 0, anyBit)
 		if e == unix.ETIMEDOUT {
 			return false
 		}
@@ -48,4 +53,7 @@ func (s *Signal) Wait() bool {
 	return true
 }
 
-var limit = syscall.NsecToTimespec(int64(100 * time.Millisecond))
+const (
+	limit  = 100 * time.Millisecond
+	anyBit = 0xffffffff // FUTEX_BITSET_MATCH_ANY
+)
