@@ -21,7 +21,6 @@ type EvidenceOptions struct {
 
 	SenderOS string // "windows" and the like, to tell a 1 ms timer from a USB frame
 	USB      bool   // the receiver's port is a USB adapter
-	GridKept bool   // the sender's timer keeps its grid
 }
 
 // Evidence gathers what Findings looks at: one pass, constant memory (about

@@ -169,7 +169,10 @@ func (h *hinted) Hint() string  { return h.hint }
 func Interrupts(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	c := make(chan os.Signal, 2)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup is to be obeyed
+		signal.Notify(c, syscall.SIGHUP)
+	}
 	go func() {
 		select {
 		case <-c:

@@ -32,7 +32,6 @@ type run struct {
 	tally   *results.Tally
 	checker *protocol.Checker
 	faults  protocol.Counts
-	lastAt  int64
 	prevAt  int64
 	first   byte
 	varied  bool                    // not all characters are the same

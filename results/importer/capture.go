@@ -19,7 +19,6 @@ type capture struct {
 	lastKey streamKey
 	last    *channel
 	buf     []byte
-	foreign int64 // packets of link types that carry nothing serial
 }
 
 // streamKey tells channels apart without building their names.

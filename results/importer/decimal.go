@@ -135,14 +135,6 @@ func (d decimal) step(unit int) int64 {
 	return int64(pow10[e])
 }
 
-// integer gives a number without a fraction.
-func (d decimal) integer() (int64, bool) {
-	if d.exp < 0 {
-		return 0, false
-	}
-	return d.ns(unitNs)
-}
-
 // parseUint reads digits only, all of b.
 func parseUint(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 18 {

@@ -13,7 +13,6 @@ type dsview struct {
 	in     *input
 	lines  *lineReader
 	titles []*channel
-	data   []bool // whether a title holds characters or all annotations
 	unit   int
 	radix  radix
 	one    [1]byte
