@@ -223,7 +223,7 @@ func (s *session) remark(r pace.Result) {
 		s.voice.Warn("%d characters were sent but not recorded: the log and the figures of the sender lack them", r.RecordsDropped)
 	}
 	if r.GaveWay > 0 {
-		s.voice.Warn("the stream gave way %d times to the rest of the program, which had stood still for half a second", r.GaveWay)
+		s.voice.Warn("the stream slept %d times to let the machine run, which had stood still for half a second", r.GaveWay)
 		s.voice.Hint("give the machine a second processor, or use a longer --period")
 	}
 }

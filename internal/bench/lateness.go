@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -16,11 +17,29 @@ import (
 	"serialtiming/sender/pace"
 )
 
+//go:embed testdata/timerfd.c
+var timerfdC string
+
 // sink is a port that swallows everything at once, through a real descriptor,
 // so that the real loop runs on it.
 type sink struct{ *os.File }
 
 func (s sink) Fd() (uintptr, bool) { return s.File.Fd(), true }
+
+// latenessContestants are those of C that are there, and our timers. The
+// first is what all are compared with.
+func latenessContestants(o options, s *realtime.Session, dir string, stderr io.Writer) (all []contestant) {
+	if c, ok := cyclictest(o, stderr); ok {
+		all = append(all, c)
+	}
+	if c, ok := inC("C timerfd", dir, timerfdC, o, stderr); ok {
+		all = append(all, c)
+	}
+	for _, k := range o.timers {
+		all = append(all, ours(k, o, s, stderr))
+	}
+	return all
+}
 
 // ours is one timer of the sender's hot loop.
 func ours(k wait.Kind, o options, s *realtime.Session, stderr io.Writer) contestant {

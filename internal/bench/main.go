@@ -10,6 +10,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type options struct {
 	path     bool
 	causes   bool
 	replay   bool
+	load     string // a command that runs beside; "": none
 }
 
 func (o options) count() int { return int(o.length / o.period) }
@@ -49,6 +51,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.priority, "priority", realtime.DefaultRealtime, "SCHED_FIFO priority of every program")
 	f.StringVar(&timers, "timers", "absolute,periodic,sleep,hybrid,spin", "timers to measure")
 	f.StringVar(&parts, "parts", "lateness,path,replay", "lateness (beside cyclictest), path (write to stamp, beside a C loop), replay (beside wc -l), causes (what makes Go late)")
+	f.StringVar(&o.load, "load", "", "command to run beside lateness and path, as \"stress-ng --cpu 2 --vm 1\"")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -149,29 +152,31 @@ func warn(w io.Writer, g realtime.Grant) {
 	}
 }
 
-// measure runs the parts.
+// measure runs the parts beside the load.
 func measure(o options, s *realtime.Session, stdout, stderr io.Writer) error {
+	dir, err := os.MkdirTemp("", "serialtiming-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	end, err := startLoad(o.load, stderr)
+	if err != nil {
+		return err
+	}
 	if o.lateness {
-		contestants := []contestant{}
-		if c, ok := cyclictest(o, stderr); ok {
-			contestants = append(contestants, c)
-		}
-		for _, k := range o.timers {
-			contestants = append(contestants, ours(k, o, s, stderr))
-		}
-		title := fmt.Sprintf("Lateness (woke - due), %d rounds of %v, period %v, SCHED_FIFO %d", o.rounds, o.length, o.period, o.priority)
-		if err := compete(stdout, title, o.rounds, contestants); err != nil {
-			return err
-		}
+		err = compete(stdout, o.title("Lateness (woke - due)"), o.rounds, latenessContestants(o, s, dir, stderr))
 	}
-	if o.path {
-		contestants, done, err := pathContestants(o, s, stderr)
-		if err != nil {
-			return err
-		}
-		defer done()
-		title := fmt.Sprintf("Write to stamp on a pseudo-terminal (woke -> arrived), %d rounds of %v, period %v", o.rounds, o.length, o.period)
-		return compete(stdout, title, o.rounds, contestants)
+	if o.path && err == nil {
+		err = compete(stdout, o.title("Write to stamp on a pseudo-terminal (woke -> arrived)"), o.rounds, pathContestants(o, s, dir, stderr))
 	}
-	return nil
+	return errors.Join(err, end())
+}
+
+// title says what the table shows, and how it was measured.
+func (o options) title(what string) string {
+	t := fmt.Sprintf("%s, %d rounds of %v, period %v, SCHED_FIFO %d", what, o.rounds, o.length, o.period, o.priority)
+	if o.load != "" {
+		t += ", beside " + o.load
+	}
+	return t
 }

@@ -3,13 +3,7 @@ package main
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,62 +18,12 @@ import (
 //go:embed testdata/loop.c
 var loopC string
 
-// pathContestants are the C loop, where a compiler builds it, and ours. done
-// removes what was built.
-func pathContestants(o options, s *realtime.Session, stderr io.Writer) (all []contestant, done func(), err error) {
-	dir, err := os.MkdirTemp("", "serialtiming-bench-")
-	if err != nil {
-		return nil, nil, err
+// pathContestants are the C loop, where a compiler builds it, and ours.
+func pathContestants(o options, s *realtime.Session, dir string, stderr io.Writer) (all []contestant) {
+	if c, ok := inC("C loop", dir, loopC, o, stderr); ok {
+		all = append(all, c)
 	}
-	program, err := buildC(dir)
-	if err != nil {
-		fmt.Fprintf(stderr, "bench: warning: the C loop was not built (%v): nothing to compare with\n", err)
-		fmt.Fprintf(stderr, "bench: hint: apt install gcc libc6-dev\n")
-	} else {
-		all = append(all, cLoop(program, o))
-	}
-	all = append(all, contestant{"sender + receiver", func() (round, error) { return goPath(o, s) }})
-	return all, func() { os.RemoveAll(dir) }, nil
-}
-
-// buildC builds the C loop with whatever compiler there is.
-func buildC(dir string) (string, error) {
-	source, program := filepath.Join(dir, "loop.c"), filepath.Join(dir, "loop")
-	if err := os.WriteFile(source, []byte(loopC), 0o600); err != nil {
-		return "", err
-	}
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		if cc, err = exec.LookPath("gcc"); err != nil {
-			return "", err
-		}
-	}
-	out, err := exec.Command(cc, "-O2", "-pthread", "-o", program, source).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return program, nil
-}
-
-func cLoop(program string, o options) contestant {
-	return contestant{"C loop", func() (round, error) {
-		cmd := exec.Command(program, strconv.Itoa(o.count()), strconv.FormatInt(int64(o.period), 10), strconv.Itoa(o.priority))
-		began := time.Now()
-		out, err := cmd.Output()
-		if err != nil {
-			return round{}, err
-		}
-		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		r := round{cpu: float64(used) / float64(time.Since(began))}
-		for line := range strings.Lines(string(out)) {
-			v, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-			if err != nil {
-				return round{}, fmt.Errorf("it said %q", line)
-			}
-			r.us = append(r.us, v)
-		}
-		return r, nil
-	}}
+	return append(all, contestant{"sender + receiver", func() (round, error) { return goPath(o, s) }})
 }
 
 // near and far are the two directions of a cable as ports of the hot loops.

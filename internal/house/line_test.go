@@ -162,7 +162,7 @@ func TestAStoppedReceiverIsNotBlamedOnTheSender(t *testing.T) {
 	if err := json.Unmarshal(receiver.stdout.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if run := r.Runs[0]; run.Disturbed == 0 || run.Lost != 0 || run.Interval.Max < 390e6 || run.Interval.MaxUndisturbed >= run.Interval.Max {
+	if run := r.Runs[0]; run.Disturbed == 0 || run.Lost != 0 || run.Interval.Max < 200e6 || run.Interval.MaxUndisturbed >= run.Interval.Max {
 		t.Errorf("%+v", run)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
-
-	"serialtiming/internal/wait"
 )
 
 // The collector's own collections come when so much lies on the heap: the
@@ -18,10 +16,9 @@ const (
 )
 
 // collector collects once, then turns the garbage collector off and watches
-// the heap in its place. A collection that the runtime starts by itself (also
-// by a memory limit) does not end while a hot loop runs, since that one never
-// stops to have its stack looked at; one that is made here has the hot loops
-// give way for its few milliseconds, and is counted like any other.
+// the heap in its place: a collection takes processors, also those that the
+// kernel's workers need to hand the characters on. One that is made here is
+// counted like any other.
 func (s *Session) collector() {
 	runtime.GC()
 	percent := debug.SetGCPercent(-1)
@@ -45,7 +42,7 @@ func collectWhen(heap func() uint64, above uint64, every time.Duration, end <-ch
 			return
 		case <-look.C:
 			if heap() > above {
-				wait.GiveWayWhile(runtime.GC)
+				runtime.GC()
 			}
 		}
 	}

@@ -1,25 +1,23 @@
 package wait
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"serialtiming/internal/clock"
 )
 
-// Beat is the watchdog of a hot loop. The rest of the program may need the
-// loop's processor: a garbage collection, or anything else that stops the
-// world, waits for every goroutine, and one in raw calls is never
-// interrupted; on one processor a spinning loop starves everyone, Ctrl-C
-// included. Then the goroutine that beats stands still too. The loop sees it
-// and gives way once, which costs one late character instead of the program.
+// Beat is the watchdog of a hot loop that may never sleep: one that spins, or
+// sends what it missed at once, takes a whole processor at a priority above
+// everything else. Where there is no other one, nobody else runs then, Ctrl-C
+// included, and whatever the kernel's own limits are set to. What beats stands
+// still too; the loop sees that and sleeps once, which costs one late
+// character instead of the machine.
 type Beat struct {
 	count   atomic.Uint32
 	started bool
 	seen    uint32
 	movedAt clock.Instant
-	inVain  bool // gave way, and it did not move since
 	gaveWay int64
 }
 
@@ -35,11 +33,9 @@ func (b *Beat) Begin(now clock.Instant) { b.movedAt = now }
 // Start starts what beats, and gives the function that ends it. The hot loop's
 // own thread calls it. A beat that was never started watches nothing.
 //
-// Load alone must not silence the beat: giving way on a machine where ordinary
-// threads wait for their turn costs hundreds of milliseconds (measured: 300 to
-// 370 ms at a load of 30). So on Linux it has a thread of its own, one priority
-// below the hot one's; only a stopped world, or the lack of any free processor
-// of the Go scheduler, keeps that one from beating.
+// Load alone must not silence the beat, or a busy machine would look like a
+// hung one. So on Linux it has a thread of its own, one priority below the hot
+// one's.
 func (b *Beat) Start() (stop func()) {
 	b.started = true
 	var end atomic.Bool
@@ -51,53 +47,29 @@ func (b *Beat) Start() (stop func()) {
 	return func() { end.Store(true) }
 }
 
-// Watch takes the last reading of the clock, and gives way when the rest of
-// the program has stood still for half a second: first to the program's other
-// goroutines, then, when that was in vain, to the whole machine, for 50 ms of
-// each half second. So a loop that spins on the only processor never hangs the
-// machine for good, whatever the kernel's own limits are set to. During
-// [GiveWayWhile] it gives way each time.
+// Watch takes the last reading of the clock, and sleeps for 50 ms when nothing
+// has beaten for half a second.
 //
 //go:nosplit
 func (b *Beat) Watch(now clock.Instant) {
-	if b.started && needed.Load() != 0 {
-		b.gaveWay++
-		giveWay()
-		return
-	}
 	if n := b.count.Load(); n != b.seen {
-		b.seen, b.movedAt, b.inVain = n, now, false
+		b.seen, b.movedAt = n, now
 		return
 	}
 	if !b.started || now-b.movedAt <= clock.Instant(beatLost) {
 		return
 	}
-	if b.inVain {
-		Pause(beatSleep)
-	}
-	b.movedAt, b.inVain = now, true
+	Pause(beatSleep)
+	b.movedAt = clock.Now()
 	b.gaveWay++
-	giveWay()
 }
 
-// needed is how many want every hot loop of the process to give way now.
-var needed atomic.Int32
-
-// GiveWayWhile calls f, and meanwhile every hot loop of this process gives way
-// at each character, or ten times a second: a garbage collection has to find
-// each goroutine at a point where it can look at its stack, and only stops the
-// world before and after that. Without this, a collection waits for the end of
-// the run, and whoever allocates waits with it.
-func GiveWayWhile(f func()) {
-	needed.Add(1)
-	defer needed.Add(-1)
-	f()
-}
-
-// giveWay is the one place of a hot loop with a stack check.
+// Rested tells that the loop has slept in the kernel until now: a processor
+// was free meanwhile. When nothing beats all the same, something else takes it,
+// and the loop's sleep would not help.
 //
-//go:noinline
-func giveWay() { runtime.Gosched() }
+//go:nosplit
+func (b *Beat) Rested(now clock.Instant) { b.movedAt = now }
 
 // GaveWay is how often the loop gave way.
 func (b *Beat) GaveWay() int64 { return b.gaveWay }

@@ -7,37 +7,42 @@ import (
 	"serialtiming/internal/clock"
 )
 
+// Readings of the clock count from now: after giving way the watch begins anew
+// at the clock's own reading.
 func TestBeatGivesWayOnlyWhenItStandsStill(t *testing.T) {
-	b := Beat{started: true} // but nobody counts
-	b.Begin(0)
-	at := func(d time.Duration) clock.Instant { return clock.Instant(d) }
+	began := clock.Now()
 	steps := []struct {
-		now   time.Duration
-		beats bool
-		want  int64
+		name        string
+		now         time.Duration
+		beats, rest bool
+		want        int64
 	}{
-		{100 * time.Millisecond, false, 0},
-		{beatLost, false, 0},
-		{beatLost + 1, false, 1},
-		{beatLost + 2, false, 1}, // a new watch began
-		{2*beatLost + 1, false, 1},
-		{2*beatLost + 2, true, 1}, // alive again
-		{3*beatLost + 2, false, 1},
-		{3*beatLost + 3, false, 2},
-		{4*beatLost + 4, false, 3}, // in vain: the machine's turn
+		{name: "soon", now: 100 * time.Millisecond},
+		{name: "just not", now: beatLost},
+		{name: "a beat", now: beatLost + 1, beats: true},
+		{name: "it counts from there", now: 2*beatLost + 1},
+		{name: "the loop slept", now: 2*beatLost + 2, rest: true},
+		{name: "it counts from there too", now: 3*beatLost + 2},
+		{name: "still", now: 3*beatLost + 3, want: 1},
 	}
+	b := Beat{started: true} // but nobody counts
+	b.Begin(began)
 	for _, s := range steps {
+		now := began.Add(s.now)
 		if s.beats {
 			b.count.Add(1)
 		}
-		inVain, began := b.inVain, clock.Now()
-		before := b.GaveWay()
-		b.Watch(at(s.now))
-		if slept := clock.Now().Sub(began); inVain && b.GaveWay() > before && slept < beatSleep {
-			t.Errorf("at %v: the machine got %v", s.now, slept)
+		if s.rest {
+			b.Rested(now)
+			continue
+		}
+		before, real := b.GaveWay(), clock.Now()
+		b.Watch(now)
+		if slept := clock.Now().Sub(real); b.GaveWay() > before && slept < beatSleep {
+			t.Errorf("%s: the machine got %v", s.name, slept)
 		}
 		if b.GaveWay() != s.want {
-			t.Errorf("at %v: gave way %d times, want %d", s.now, b.GaveWay(), s.want)
+			t.Errorf("%s: gave way %d times, want %d", s.name, b.GaveWay(), s.want)
 		}
 	}
 }
@@ -61,21 +66,4 @@ func TestBeatBeats(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	stop()
-}
-
-func TestGiveWayWhile(t *testing.T) {
-	b := Beat{started: true}
-	b.Begin(0)
-	b.Watch(1)
-	before := b.GaveWay()
-	during := before
-	GiveWayWhile(func() {
-		b.Watch(2)
-		b.Watch(3)
-		during = b.GaveWay()
-	})
-	b.Watch(4)
-	if before != 0 || during != 2 || b.GaveWay() != 2 {
-		t.Errorf("gave way %d times before, %d with, %d after; want 0, 2, 2", before, during, b.GaveWay())
-	}
 }

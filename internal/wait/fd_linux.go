@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -40,7 +41,8 @@ func (fd FD) poll(events int16, d time.Duration) Ready {
 
 //go:nosplit
 func (fd FD) read(b *byte, n int) (int, Status) {
-	r, _, e := syscall.RawSyscall6(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(b)), uintptr(n), 0, 0, 0)
+	r, e := raw(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(b)), uintptr(n), 0)
+	runtime.KeepAlive(b)
 	if e != 0 {
 		return 0, Status(e)
 	}
@@ -49,7 +51,8 @@ func (fd FD) read(b *byte, n int) (int, Status) {
 
 //go:nosplit
 func (fd FD) write(b *byte, n int) (int, Status) {
-	r, _, e := syscall.RawSyscall6(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(b)), uintptr(n), 0, 0, 0)
+	r, e := raw(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(b)), uintptr(n), 0)
+	runtime.KeepAlive(b)
 	if e != 0 {
 		return 0, Status(e)
 	}

@@ -1,7 +1,7 @@
 package wait
 
 import (
-	"syscall"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -15,7 +15,8 @@ import (
 //go:nosplit
 func poll1(p *unix.PollFd, d time.Duration) (int, Status) {
 	ms := (d + time.Millisecond - 1) / time.Millisecond
-	n, _, e := syscall.RawSyscall6(unix.SYS_POLL, uintptr(unsafe.Pointer(p)), 1, uintptr(ms), 0, 0, 0)
+	n, e := raw(unix.SYS_POLL, uintptr(unsafe.Pointer(p)), 1, uintptr(ms), 0)
+	runtime.KeepAlive(p)
 	if e != 0 {
 		return 0, Status(e)
 	}

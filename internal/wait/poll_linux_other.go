@@ -3,7 +3,7 @@
 package wait
 
 import (
-	"syscall"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -15,8 +15,9 @@ import (
 //go:nosplit
 func poll1(p *unix.PollFd, d time.Duration) (int, Status) {
 	ts := timespec(int64(d))
-	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1,
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	n, e := raw(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(&ts)), 0)
+	runtime.KeepAlive(p)
+	runtime.KeepAlive(&ts)
 	if e != 0 {
 		return 0, Status(e)
 	}

@@ -8,8 +8,8 @@
 // without a stack check. Entering and leaving the scheduler costs about 35 µs
 // at the median, and its cooperative preemption strikes at stack checks.
 //
-// Raw waits stop the rest of a Go program unless there are processors for it:
-// internal/realtime raises GOMAXPROCS for that.
+// A raw wait takes a processor from the rest of a Go program; a loop that runs
+// [Outside] of the scheduler does not.
 package wait
 
 import (
@@ -84,6 +84,7 @@ type Waiter struct {
 
 	margin margin // hybrid
 	spun   clock.Instant
+	slept  bool // the last wait did not only spin
 }
 
 // New prepares a wait: everything that costs time or memory happens here.
@@ -130,11 +131,18 @@ func (w *Waiter) Close() error { return w.close() }
 //
 //go:nosplit
 func (w *Waiter) Until(now, due clock.Instant) clock.Instant {
+	w.slept = false
 	if due <= now {
 		return now
 	}
+	w.slept = w.kind != Spin
 	return w.until(now, due)
 }
+
+// Slept tells whether the last wait slept in the kernel.
+//
+//go:nosplit
+func (w *Waiter) Slept() bool { return w.slept }
 
 // spin reads the clock until due, at most for a slice.
 //
@@ -161,6 +169,8 @@ func (w *Waiter) hybrid(now, due clock.Instant) clock.Instant {
 		}
 		w.margin.learn(time.Duration(woke - early))
 		now = woke
+	} else {
+		w.slept = false
 	}
 	return w.spin(now, due)
 }

@@ -2,6 +2,7 @@ package wait
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -87,8 +88,8 @@ func (w *Waiter) until(now, due clock.Instant) clock.Instant {
 func (w *Waiter) sleepUntil(now, due clock.Instant) clock.Instant {
 	due = min(due, now+clock.Instant(Slice))
 	ts := timespec(int64(due))
-	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	raw(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&ts)), 0)
+	runtime.KeepAlive(&ts)
 	return clock.Now()
 }
 
@@ -103,8 +104,8 @@ func (w *Waiter) sleepFor(d clock.Instant) clock.Instant {
 //go:nosplit
 func nap(d time.Duration) {
 	ts := timespec(int64(d))
-	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0,
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	raw(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0)
+	runtime.KeepAlive(&ts)
 }
 
 // expiry waits for the periodic timer with a poll, and reads it before the next

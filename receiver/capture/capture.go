@@ -6,8 +6,8 @@
 // read is lost unseen (an overflowing ring is counted in characters); when
 // the port goes, all that arrived before is delivered first; the loop
 // allocates nothing, locks nothing, logs nothing, and ends within 100 ms of
-// Stop. On Linux it runs on raw system calls and contains no stack check: run
-// it on a thread that realtime.Session.LockThread has prepared.
+// Stop. On Linux it runs on raw system calls, outside the Go scheduler: run it
+// on a thread that realtime.Session.LockThread has prepared.
 package capture
 
 import (
@@ -82,7 +82,6 @@ type Result struct {
 	Lost       int64 // characters that found the ring full: a defect of the receiver
 	First      clock.Instant
 	Last       clock.Instant // of the last event; 0 when there was none
-	GaveWay    int64         // times that the loop let a starved program run
 }
 
 // ErrGone is wrapped by the error that ends a capture whose port vanished or
@@ -101,10 +100,7 @@ func Run(c Config) (Result, error) {
 		return Result{}, fmt.Errorf("capture: a read of %d bytes", c.ReadSize)
 	}
 	l := newLoop(&c)
-	stopBeat := l.beat.Start()
-	defer stopBeat()
 	err := l.capture(c.Port)
-	l.result.GaveWay = l.beat.GaveWay()
 	return l.result, err
 }
 
@@ -120,7 +116,6 @@ func newLoop(c *Config) *loop {
 	if l.stop == nil {
 		l.stop = new(atomic.Bool)
 	}
-	l.beat.Begin(clock.Now())
 	return l
 }
 
@@ -132,7 +127,9 @@ type loop struct {
 	unsaid  uint32 // lost characters that no event has told of yet
 	waiting slotFlags
 	result  Result
-	beat    wait.Beat
+
+	fd     wait.FD // where the loop is a raw one
+	status wait.Status
 }
 
 // arrivedNow puts the n bytes of one read into the ring. An event that finds

@@ -25,7 +25,9 @@ func (l *loop) capture(p Port) error {
 	if fd.Readable(0).Now {
 		l.waiting = waiting
 	}
-	switch status := l.run(fd); status {
+	l.fd = fd
+	wait.Outside(l)
+	switch status := l.status; status {
 	case wait.OK:
 		return nil
 	case statusEnd:
@@ -34,6 +36,11 @@ func (l *loop) capture(p Port) error {
 		return fmt.Errorf("%w: %w", ErrGone, status.Err())
 	}
 }
+
+// Hot is the loop.
+//
+//go:nosplit
+func (l *loop) Hot() { l.status = l.run(l.fd) }
 
 // run is the hot loop: short waits, then read, then the clock. Nothing in it
 // may have a stack check (a test looks at the machine code), as in
@@ -54,13 +61,11 @@ func (l *loop) run(fd wait.FD) wait.Status {
 			case !status.Retry():
 				return status
 			}
-			l.beat.Watch(arrived)
 			continue
 		}
 		if ready.Status != wait.OK && !ready.Status.Retry() {
 			return ready.Status
 		}
-		l.beat.Watch(clock.Now())
 	}
 	return wait.OK
 }

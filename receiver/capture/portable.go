@@ -17,7 +17,6 @@ func (l *loop) capturePortable(read func([]byte) (int, error), now func() clock.
 		if n > 0 {
 			l.arrivedNow(arrived, n)
 		}
-		l.beat.Watch(arrived)
 		switch {
 		case errors.Is(err, io.EOF):
 			return fmt.Errorf("%w: its other end was closed", ErrGone)

@@ -27,6 +27,20 @@ type loop struct {
 
 	held int64
 	beat wait.Beat
+
+	fd     wait.FD // where the loop is a raw one
+	status wait.Status
+}
+
+// watch keeps the watchdog: a wait that slept let everyone else run.
+//
+//go:nosplit
+func (l *loop) watch(woke clock.Instant) {
+	if l.waiter != nil && l.waiter.Slept() {
+		l.beat.Rested(woke)
+		return
+	}
+	l.beat.Watch(woke)
 }
 
 // done tells whether the loop ends before the next character.

@@ -23,7 +23,9 @@ func (l *loop) send(p Port) error {
 		return err
 	}
 	defer restore()
-	switch status := l.run(fd); status {
+	l.fd = fd
+	wait.Outside(l)
+	switch status := l.status; status {
 	case statusStopped:
 		return nil
 	case statusBlocked:
@@ -33,10 +35,14 @@ func (l *loop) send(p Port) error {
 	}
 }
 
+// Hot is the loop.
+//
+//go:nosplit
+func (l *loop) Hot() { l.status = l.run(l.fd) }
+
 // run is the hot loop. Nothing in it may have a stack check (a test looks at
-// the machine code): the scheduler's preemption strikes at those, and the
-// thread is then gone for 100 µs to some ms. The exception is the call that
-// gives way on purpose.
+// the machine code): it runs outside the scheduler, which could only end the
+// program there.
 //
 //go:nosplit
 func (l *loop) run(fd wait.FD) wait.Status {
@@ -55,7 +61,7 @@ func (l *loop) run(fd wait.FD) wait.Status {
 			if l.stop.Load() {
 				return statusStopped
 			}
-			l.beat.Watch(woke)
+			l.watch(woke)
 		}
 		if status := l.put(fd); status != wait.OK {
 			return status

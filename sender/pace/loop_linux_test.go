@@ -171,7 +171,7 @@ func TestRawLoopLetsTheWorldStop(t *testing.T) {
 	defer session.Restore()
 	for name, stopper := range map[string]func(){
 		"statistics": func() { runtime.ReadMemStats(new(runtime.MemStats)) },
-		"collection": func() { wait.GiveWayWhile(runtime.GC) },
+		"collection": func() { runtime.GC() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			port := open(t, os.DevNull)
@@ -191,7 +191,7 @@ func TestRawLoopLetsTheWorldStop(t *testing.T) {
 				t.Error("not done in 30 s")
 			}
 			stop.Store(true)
-			if r := <-result; r.Sent == 0 || r.GaveWay == 0 {
+			if r := <-result; r.Sent == 0 || r.GaveWay != 0 {
 				t.Errorf("%+v", r)
 			}
 		})

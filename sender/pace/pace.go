@@ -7,9 +7,9 @@
 // advances with every character sent, not with every period; what was missed
 // is counted; a write that failed is not sent. The loop allocates nothing,
 // locks nothing, logs nothing, and ends within 100 ms of Stop even when the
-// port takes no characters. On Linux it runs on raw system calls and contains
-// no stack check, so the Go scheduler cannot take its thread away: run it on
-// a thread that realtime.Session.LockThread has prepared.
+// port takes no characters. On Linux it runs on raw system calls, outside the
+// Go scheduler, which therefore cannot take its thread away: run it on a thread
+// that realtime.Session.LockThread has prepared.
 package pace
 
 import (
@@ -81,7 +81,7 @@ type Result struct {
 	Call           string        // which system call the timer became; "" when Period is 0
 	Spun           time.Duration // time spent spinning (hybrid, spin)
 	Held           int64         // times that a run without a schedule waited 1 ms for room in the ring
-	GaveWay        int64         // times that the loop let a starved program run
+	GaveWay        int64         // times that the loop slept to let a starved machine run
 }
 
 // Mean is the mean lateness of n characters in nanoseconds.
@@ -109,6 +109,11 @@ func (c *Config) validate() error {
 		return errors.New("pace: no port")
 	}
 	return Compatible(c.Kind, c.CatchUp)
+}
+
+// mayNeverSleep tells whether such a run can keep a processor for itself.
+func (c *Config) mayNeverSleep() bool {
+	return c.Period == 0 || c.Kind.Spins() || c.CatchUp == Burst
 }
 
 // schedule lays out the run from now on.
@@ -145,8 +150,10 @@ func Run(c Config) (Result, error) {
 		defer w.Close()
 		l.waiter = w
 	}
-	stopBeat := l.beat.Start()
-	defer stopBeat()
+	if c.mayNeverSleep() {
+		stopBeat := l.beat.Start()
+		defer stopBeat()
+	}
 	err := l.send(c.Port)
 	return l.result(), err
 }

@@ -43,7 +43,7 @@ func (l *loop) sendPortable(w world) error {
 			if l.stop.Load() {
 				return nil
 			}
-			l.beat.Watch(woke)
+			l.watch(woke)
 		}
 		sent, err := l.writePortable(w)
 		if err != nil || !sent {

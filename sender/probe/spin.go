@@ -87,12 +87,12 @@ type spinLoop struct {
 	dropped  int64 // of them not in the ring
 }
 
-// run reads the clock until it is over. Nothing in it but giving way has a
-// stack check on systems whose clock has none: the Go scheduler's preemption
-// would be an interruption of this program's own.
+// Hot reads the clock until it is over, outside the Go scheduler where the
+// system allows that: its preemption would be an interruption of this program's
+// own.
 //
 //go:nosplit
-func (l *spinLoop) run() {
+func (l *spinLoop) Hot() {
 	last := l.last
 	for l.passes < l.count && last < l.end && !l.stop.Load() {
 		now := clock.Now()
@@ -154,10 +154,10 @@ func (r *run) loopCell(s *realtime.Session, q quota) SpinCell {
 	h := newGaps()
 	used := r.onThread(s, func() {
 		l.start(quota{count: 10000})
-		l.run()
+		wait.Outside(l)
 		l.threshold = threshold(l.min)
 		l.start(q)
-		l.run()
+		wait.Outside(l)
 	}, func() {
 		for g := l.gaps.Peek(); g != nil; g = l.gaps.Peek() {
 			h.add(g.Length, g.At)
@@ -166,7 +166,7 @@ func (r *run) loopCell(s *realtime.Session, q quota) SpinCell {
 	})
 	cell := SpinCell{Load: r.load, Form: formLoop, Granted: r.granted}
 	if gave := l.beat.GaveWay(); gave > 0 {
-		r.warn("the spin loop gave way %d times to the rest of the program, which had stood still for half a second: so many interruptions are its own", gave)
+		r.warn("the spin loop slept %d times to let the machine run, which had stood still for half a second: so many interruptions are its own", gave)
 	}
 	elapsed := int64(l.last - l.began)
 	if l.passes < leastTicks || elapsed <= 0 {

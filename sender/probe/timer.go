@@ -91,7 +91,7 @@ func (r *run) timerCell(s *realtime.Session, k wait.Kind, period time.Duration, 
 		cell.Call = result.Call
 	}
 	if result.GaveWay > 0 {
-		r.warn("a hot loop gave way %d times to the rest of the program, which had stood still for half a second", result.GaveWay)
+		r.warn("a hot loop slept %d times to let the machine run, which had stood still for half a second", result.GaveWay)
 	}
 	return cell
 }

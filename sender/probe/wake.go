@@ -86,7 +86,7 @@ func (r *run) wakeCell(form, priority string, w place, q quota) (cell WakeCell, 
 			slept := make(chan []realtime.Grant, 1)
 			go func() {
 				grants := second.LockThread()
-				p.sleeper()
+				wait.Outside((*sleeper)(p))
 				slept <- grants
 			}()
 			used = r.onThread(first, p.waker, func() { p.drain(&h) })
@@ -121,9 +121,9 @@ type pair struct {
 
 	woken atomic.Int64 // the instant at which the waker signalled; 0: taken
 	began clock.Instant
+	end   clock.Instant
 	count int64
 	waits *wait.Waiter
-	beat  wait.Beat
 }
 
 func newPair(pingPong bool, q quota, stop *atomic.Bool) (*pair, error) {
@@ -152,34 +152,37 @@ func (p *pair) waker() {
 		p.count = math.MaxInt64
 	}
 	p.began = clock.Now()
-	end := clock.Instant(math.MaxInt64)
+	p.end = math.MaxInt64
 	if p.quota.time > 0 {
-		end = p.began.Add(p.quota.time)
+		p.end = p.began.Add(p.quota.time)
 	}
-	stopBeat := p.beat.Start()
-	defer stopBeat()
-	p.beat.Begin(p.began)
 	if p.pingPong {
-		p.trips(end)
+		wait.Outside((*trips)(p))
 	} else if p.waits, p.failed = wait.New(wait.Config{Kind: wait.Absolute, Period: wakePause}); p.failed == nil {
-		p.wakeUps(end)
+		wait.Outside((*wakeUps)(p))
 		p.waits.Close()
 	}
 	p.quit.Store(true)
 	p.ping.Wake()
 }
 
-// wakeUps wakes the sleeper once a pause, when it has taken the last wake-up.
+// The hot loops of a pair.
+type (
+	wakeUps pair
+	trips   pair
+	sleeper pair
+)
+
+// Hot wakes the sleeper once a pause, when it has taken the last wake-up.
 //
 //go:nosplit
-func (p *pair) wakeUps(end clock.Instant) {
+func (p *wakeUps) Hot() {
 	now := clock.Now()
-	for n := int64(0); n < p.count && now < end && !p.stop.Load(); {
+	for n := int64(0); n < p.count && now < p.end && !p.stop.Load(); {
 		due := now + clock.Instant(wakePause)
 		for now < due {
 			now = p.waits.Until(now, due)
 		}
-		p.beat.Watch(now)
 		if p.woken.Load() != 0 {
 			continue // it has not come to it yet
 		}
@@ -191,34 +194,31 @@ func (p *pair) wakeUps(end clock.Instant) {
 	for p.woken.Load() != 0 && !p.stop.Load() { // the last one counts too
 		due := now + clock.Instant(wakePause)
 		now = p.waits.Until(now, due)
-		p.beat.Watch(now)
 	}
 }
 
-// trips sends the turn to the other thread and back: two switches.
+// Hot sends the turn to the other thread and back: two switches.
 //
 //go:nosplit
-func (p *pair) trips(end clock.Instant) {
+func (p *trips) Hot() {
 	now := clock.Now()
-	for n := int64(0); n < p.count && now < end && !p.stop.Load(); n++ {
+	for n := int64(0); n < p.count && now < p.end && !p.stop.Load(); n++ {
 		began := clock.Now()
 		p.ping.Wake()
 		for !p.pong.Wait() {
 			if p.stop.Load() {
 				return
 			}
-			p.beat.Watch(clock.Now())
 		}
 		now = clock.Now()
-		p.put(now, int64(now-began)/2)
-		p.beat.Watch(now)
+		(*pair)(p).put(now, int64(now-began)/2)
 	}
 }
 
-// sleeper is the second thread.
+// Hot is the second thread.
 //
 //go:nosplit
-func (p *pair) sleeper() {
+func (p *sleeper) Hot() {
 	for !p.quit.Load() {
 		if !p.ping.Wait() {
 			continue
@@ -229,7 +229,7 @@ func (p *pair) sleeper() {
 		}
 		now := clock.Now()
 		if at := p.woken.Load(); at != 0 {
-			p.put(now, int64(now)-at)
+			(*pair)(p).put(now, int64(now)-at)
 			p.woken.Store(0)
 		}
 	}

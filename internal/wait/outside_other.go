@@ -1,0 +1,5 @@
+//go:build !linux
+
+package wait
+
+func outside(l Loop) { l.Hot() }
