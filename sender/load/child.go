@@ -12,6 +12,7 @@ import (
 // The hidden words of the binary.
 const (
 	childWord     = "load-child"
+	roleKeep      = "keep"
 	roleSupervise = "supervise"
 	roleWork      = "work"
 )
@@ -26,18 +27,35 @@ func Child(args []string) (handled bool, status int) {
 	if len(args) != 3 {
 		return true, 2
 	}
-	var s Spec
-	if err := json.Unmarshal([]byte(args[2]), &s); err != nil {
+	var t task
+	if err := json.Unmarshal([]byte(args[2]), &t); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return true, 2
 	}
 	switch args[1] {
+	case roleKeep:
+		return true, keepMain(t)
 	case roleSupervise:
-		return true, superviseMain(s)
+		return true, superviseMain(t)
 	case roleWork:
-		return true, workMain(s)
+		return true, workMain(t.Spec)
 	}
 	return true, 2
+}
+
+// task is what the processes of a load are told.
+type task struct {
+	Spec   Spec
+	Folder string // for temporary files of the load; whoever outlives it deletes it
+}
+
+// command is this binary in a role.
+func (t task) command(role string) (path string, args []string, err error) {
+	if path, err = os.Executable(); err != nil {
+		return "", nil, err
+	}
+	text, err := json.Marshal(t)
+	return path, []string{path, childWord, role, string(text)}, err
 }
 
 // What a supervisor, and a worker to its supervisor, say on stdout: a JSON

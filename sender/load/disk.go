@@ -69,7 +69,7 @@ type diskWriter struct {
 	at, high int64 // the next record's place, and the file's end
 }
 
-var errDiskFull = errors.New("a tenth of the disk has to stay free, and less than that is")
+var errDiskFull = errors.New("a tenth of the disk has to stay free, and no more is left")
 
 // write writes one record, the first again when the file has its size.
 func (d *diskWriter) write() error {

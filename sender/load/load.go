@@ -10,13 +10,16 @@
 // closes [Load.Done]; whoever measures makes that a finding.
 //
 // Should the supervisor itself be killed, a built-in load ends all the same
-// (its pipe closes too), and of a command the first process on Linux, all of it
-// on Windows.
+// (its pipe closes too), and the sender deletes the files. On Linux nothing of
+// a command is left either: between sender and supervisor stands a keeper,
+// whose the orphans then are (see keep_linux.go); on Windows the load is a job,
+// which the system ends with its last handle.
 //
-// On Linux the supervisor also takes in what left its group or its session (it
-// is the subreaper), on Windows the load is a job, which the system ends with
-// its last handle. On the other systems a descendant that makes itself a new
-// session escapes.
+// What remains: on Linux, when keeper and supervisor are killed at the same
+// time, what a command's shell has started lives on; on Windows, when sender
+// and supervisor are, the (mostly empty) folder for temporary files stays. On
+// the other Unix systems a descendant that makes itself a new session escapes,
+// and of a command nothing ends when its supervisor is killed.
 package load
 
 import (
@@ -37,6 +40,7 @@ import (
 // Load is a running load.
 type Load struct {
 	spec  Spec
+	dir   string // for temporary files of the load
 	cmd   *exec.Cmd
 	lease io.Closer // the supervisor lives as long as this pipe is open
 	ready chan struct{}
@@ -79,22 +83,33 @@ func Start(ctx context.Context, s Spec) (*Load, error) {
 	return l, nil
 }
 
-// launch starts the supervisor.
-func (l *Load) launch() error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
+// launch starts the supervisor, or its keeper.
+func (l *Load) launch() (err error) {
 	if l.spec.Kind == Disk { // the supervisor may be told of it from another folder
 		if l.spec.Dir, err = filepath.Abs(l.spec.Dir); err != nil {
 			return err
 		}
 	}
-	task, err := json.Marshal(l.spec)
+	if l.dir, err = os.MkdirTemp("", "serialtiming-load-"); err != nil {
+		return err
+	}
+	if err := l.supervise(); err != nil {
+		os.RemoveAll(l.dir)
+		return err
+	}
+	return nil
+}
+
+func (l *Load) supervise() error {
+	role := roleSupervise
+	if keeps {
+		role = roleKeep
+	}
+	path, args, err := task{l.spec, l.dir}.command(role)
 	if err != nil {
 		return err
 	}
-	l.cmd = exec.Command(exe, childWord, roleSupervise, string(task))
+	l.cmd = exec.Command(path, args[1:]...)
 	l.cmd.SysProcAttr = detached()
 	stdin, err := l.cmd.StdinPipe()
 	if err != nil {
@@ -124,13 +139,16 @@ func (l *Load) listen(r io.Reader) {
 	}
 	io.Copy(io.Discard, r)
 	l.cmd.Wait()
+	os.RemoveAll(l.dir) // it is there where the supervisor was killed
 	l.mu.Lock()
 	if l.ended == "" {
-		l.ended = "its supervisor was ended from outside"
+		l.ended = endedOutside
 	}
 	l.mu.Unlock()
 	close(l.done)
 }
+
+const endedOutside = "its supervisor was ended from outside"
 
 func (l *Load) take(m message) {
 	l.mu.Lock()
@@ -166,7 +184,7 @@ func (l *Load) await(ctx context.Context) error {
 	}
 	select {
 	case <-l.done:
-		if err := l.reason(); errors.Is(err, errNoCommand) {
+		if err := l.reason(); errors.Is(err, ErrNoCommand) {
 			return err
 		}
 	case <-ctx.Done():
@@ -175,8 +193,9 @@ func (l *Load) await(ctx context.Context) error {
 	return nil
 }
 
-// errNoCommand is the shell's answer to a command that it cannot start.
-var errNoCommand = errors.New("the shell cannot start the command")
+// ErrNoCommand is the shell's answer to a command that it cannot start. On a
+// busy machine it may come when [Start] has returned: see [Load.Err].
+var ErrNoCommand = errors.New("the shell cannot start the command")
 
 // reason makes an error of what the supervisor said, and of the last lines of
 // stderr.
@@ -188,7 +207,7 @@ func (l *Load) reason() error {
 		text += ": " + strings.Join(l.tail, " | ")
 	}
 	if l.spec.Kind == Command && noSuchCommand(l.ended) {
-		return fmt.Errorf("%w: %s", errNoCommand, text)
+		return fmt.Errorf("%w: %s", ErrNoCommand, text)
 	}
 	return errors.New(text)
 }

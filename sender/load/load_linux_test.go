@@ -14,20 +14,6 @@ import (
 	"time"
 )
 
-const parentVar = "LOAD_TEST_PARENT"
-
-// TestMain is also the supervisor, the workers, and a stand-in for the sender
-// that starts the loads named in the environment and waits to be killed.
-func TestMain(m *testing.M) {
-	if handled, status := Child(os.Args[1:]); handled {
-		os.Exit(status)
-	}
-	if values := os.Getenv(parentVar); values != "" {
-		os.Exit(standIn(strings.Split(values, "\n")))
-	}
-	os.Exit(m.Run())
-}
-
 func start(t *testing.T, value string) *Load {
 	t.Helper()
 	s, err := Parse(value)
@@ -45,21 +31,12 @@ func start(t *testing.T, value string) *Load {
 // below lists what runs under a load's supervisor.
 func below(t *testing.T, l *Load) []int {
 	t.Helper()
-	pids, ok := descendants(l.cmd.Process.Pid)
-	if !ok && len(pids) == 0 {
+	supervisor, _ := descendants(l.cmd.Process.Pid) // of the keeper, nearest first
+	if len(supervisor) == 0 {
 		return nil
 	}
+	pids, _ := descendants(supervisor[0])
 	return pids
-}
-
-// eventually waits for a condition, for a long time on a busy machine.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within 30 s", what)
-		}
-	}
 }
 
 func alive(pid int) bool {
@@ -245,7 +222,7 @@ func TestCommandThatDoesNotStart(t *testing.T) {
 		}
 		l, err := Start(context.Background(), s)
 		if err != nil { // on a machine that is busy it may be seen later
-			if !errors.Is(err, errNoCommand) || !strings.Contains(err.Error(), "exit status 12") {
+			if !errors.Is(err, ErrNoCommand) || !strings.Contains(err.Error(), "exit status 12") {
 				t.Errorf("%s: %v", c, err)
 			}
 			continue

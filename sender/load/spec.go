@@ -91,16 +91,20 @@ func Parse(s string) (Spec, error) {
 // all that tells the tables of the phases apart.
 func ParseAll(values []string) ([]Spec, error) {
 	specs := make([]Spec, 0, len(values))
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for _, v := range values {
 		s, err := Parse(v)
 		if err != nil {
 			return nil, err
 		}
-		if seen[s.Label] {
+		key := strings.ToLower(s.Label)
+		switch before, again := seen[key]; {
+		case again && before == s.Label:
 			return nil, fmt.Errorf("two loads have the label %q", s.Label)
+		case again:
+			return nil, fmt.Errorf("the labels %q and %q differ in nothing but their case", before, s.Label)
 		}
-		seen[s.Label] = true
+		seen[key] = s.Label
 		specs = append(specs, s)
 	}
 	return specs, nil

@@ -40,9 +40,10 @@ func (s stdio) close() {
 }
 
 // superviseMain is the supervisor's whole life. A failure is told on stdout.
-func superviseMain(s Spec) int {
+func superviseMain(t task) int {
 	runtime.LockOSThread() // the load dies with this thread where the system can do that
-	v := &supervisor{spec: s, out: &speaker{w: os.Stdout}}
+	rename("load-supervisor")
+	v := &supervisor{spec: t.Spec, dir: t.Folder, out: &speaker{w: os.Stdout}}
 	if err := v.run(); err != nil {
 		v.out.say(message{Kind: sayEnded, Text: err.Error()})
 		return 1
@@ -56,10 +57,6 @@ func (v *supervisor) run() error {
 	quiet := make(chan os.Signal, 1)
 	signal.Notify(quiet, syscall.SIGPIPE) // a sender that is gone is seen by its pipe; ignoring the signal would be inherited
 	over := leaseEnds()
-	var err error
-	if v.dir, err = os.MkdirTemp("", "serialtiming-load-"); err != nil {
-		return err
-	}
 	defer os.RemoveAll(v.dir)
 	stderr, err := v.pipes()
 	if err != nil {
@@ -84,7 +81,8 @@ func (v *supervisor) run() error {
 	case <-over:
 		text = v.end(g)
 	case <-signals:
-		text = v.end(g)
+		v.end(g)
+		text = endedOutside
 	}
 	select {
 	case <-drained:

@@ -13,6 +13,10 @@ import (
 // so that no child left means nothing left.
 const adopts = true
 
+// rename gives the process a name of its own in process lists: killall -9 sender
+// ends the sender alone, and what it had started is cleaned up.
+func rename(name string) { os.WriteFile("/proc/self/comm", []byte(name), 0) }
+
 // adopt makes the supervisor the parent of all orphans below it, and an
 // ordinary process: a sender under chrt would pass its real-time class on, and
 // 400 real-time threads are the end of the machine.

@@ -32,7 +32,7 @@ func startGroup(s Spec, p stdio, env []string) (*group, error) {
 	path, args := "/bin/sh", []string{"sh", "-c", s.Command}
 	if asWorker(s) {
 		var err error
-		if path, args, err = workerCommand(s); err != nil {
+		if path, args, err = (task{Spec: s}).command(roleWork); err != nil {
 			return nil, err
 		}
 	}

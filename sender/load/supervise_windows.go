@@ -19,6 +19,12 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+const keeps = false // see keep_linux.go
+
+func keepMain(task) int { return 2 }
+
+func rename(string) {}
+
 // asWorker: a command too is started by a worker, which waits until it belongs
 // to the job; everything that it starts then belongs to it from its first
 // instruction.
@@ -36,7 +42,7 @@ func startGroup(s Spec, p stdio, env []string) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, args, err := workerCommand(s)
+	path, args, err := task{Spec: s}.command(roleWork)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,15 +15,6 @@ type worker struct {
 	spec Spec
 	out  *speaker
 	over <-chan struct{} // the supervisor wants an end, or is gone
-}
-
-// workerCommand is how the supervisor starts it.
-func workerCommand(s Spec) (path string, args []string, err error) {
-	if path, err = os.Executable(); err != nil {
-		return "", nil, err
-	}
-	task, err := json.Marshal(s)
-	return path, []string{path, childWord, roleWork, string(task)}, err
 }
 
 // workMain waits until the supervisor has it in its group, then loads the

@@ -238,6 +238,31 @@ func TestRefusalsHaveAMeaning(t *testing.T) {
 	}
 }
 
+// Ordinary priority is held up by ordinary tasks, not by a limit of real time.
+func TestOnlyRealTimeIsThrottled(t *testing.T) {
+	r := &run{report: &Report{}, o: Options{Granted: func([]realtime.Grant) {}}}
+	for _, c := range []struct {
+		g    realtime.Grant
+		want bool
+	}{
+		{realtime.Grant{Item: realtime.ItemPriority, Asked: "realtime:80", Got: "SCHED_FIFO 80"}, true},
+		{realtime.Grant{Item: realtime.ItemPriority, Asked: "realtime:80", Got: "SCHED_OTHER nice 0", Why: "EPERM"}, false},
+		{realtime.Grant{Item: realtime.ItemPriority, Asked: "high", Got: "SCHED_OTHER nice -10"}, false},
+	} {
+		if r.take([]realtime.Grant{c.g}); r.realtime != c.want {
+			t.Errorf("%+v: %v", c.g, r.realtime)
+		}
+	}
+	for _, c := range []struct {
+		n, seconds int64
+		want       bool
+	}{{0, 10, false}, {2, 1, false}, {10, 10, true}, {5, 10, true}, {4, 10, false}, {21, 10, false}, {3, 3, true}} {
+		if got := onceASecond(c.n, c.seconds*1e9); got != c.want {
+			t.Errorf("%d in %d s: %v", c.n, c.seconds, got)
+		}
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	for _, name := range Names() {
 		o := Options{Probe: name, Force: true}

@@ -111,7 +111,7 @@ func (r *run) claims(cell *RateCell, port serialport.Port) (most float64) {
 	if r.o.Loopback {
 		cell.Claims = "no missed period, no failed write, no lost or wrong character"
 	}
-	if r.o.LimitHZ <= 0 {
+	if r.o.LimitHZ <= 0 || port.Info().Virtual { // a cable has no line speed
 		return rateMost
 	}
 	cell.LimitHZ = new(r.o.LimitHZ)

@@ -204,19 +204,21 @@ type SpinFigures struct {
 	MinNS     int64   `json:"min_ns"`
 	MeanNS    float64 `json:"mean_ns"`
 	MaxNS     int64   `json:"max_ns"`
-	// Interruptions of the loop form are passes longer than ThresholdNS; of
-	// the periodic form, ticks later than due by more than that.
+	// Interruptions (loop form) are passes longer than ThresholdNS, Late
+	// (periodic form) the lateness of ticks that woke later than due by more
+	// than that; the other form's is null.
 	ThresholdNS   int64            `json:"threshold_ns"`
 	Interruptions *results.Dist    `json:"interruptions_ns"`
-	Share         float64          `json:"share"`   // of the time that interruptions took, 0 to 1
-	Rows          []SpinRow        `json:"rows"`    // their histogram
-	Dropped       int64            `json:"dropped"` // interruptions that are counted above and missing in the rows
+	Late          *results.Dist    `json:"late_ns"`
+	Share         *float64         `json:"share"`   // loop form: of the time that interruptions took, 0 to 1
+	Rows          []SpinRow        `json:"rows"`    // the histogram of the interruptions or the lateness
+	Dropped       int64            `json:"dropped"` // what is counted above and missing in the rows
 	Missed        *int64           `json:"missed"`  // periodic form: ticks left out
 	Write         *results.Dist    `json:"write_ns"`
 	Counters      results.Counters `json:"counters"`
 }
 
-// SpinRow counts the interruptions from FromNS to below ToNS.
+// SpinRow counts the interruptions, or the late ticks, from FromNS to below ToNS.
 type SpinRow struct {
 	FromNS int64 `json:"from_ns"`
 	ToNS   int64 `json:"to_ns"`

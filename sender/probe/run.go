@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -27,7 +28,7 @@ type run struct {
 	now         string
 	load        string // the label of the present load
 	granted     string // the priority that the present session's threads got
-	told        map[string]bool
+	realtime    bool   // and whether that is real time
 }
 
 func newRun(ctx context.Context, o Options) *run {
@@ -42,7 +43,7 @@ func newRun(ctx context.Context, o Options) *run {
 	for _, k := range o.Timers {
 		rep.Asked.Timers = append(rep.Asked.Timers, string(k))
 	}
-	return &run{ctx: ctx, o: o, report: rep, began: time.Now(), told: map[string]bool{}}
+	return &run{ctx: ctx, o: o, report: rep, began: time.Now()}
 }
 
 func (r *run) finish() {
@@ -113,6 +114,9 @@ func (r *run) under(s load.Spec, measure func() error) (err error) {
 	if s.Kind != load.None {
 		r.pause(r.o.Settle)
 	}
+	if err := l.Err(); errors.Is(err, load.ErrNoCommand) {
+		return fmt.Errorf("load %q did not start: %w", s.Label, err)
+	}
 	err = measure()
 	row := LoadRun{Label: s.Label, Spec: s.Text, Notes: append([]string{}, l.Notes()...)}
 	for _, n := range row.Notes {
@@ -164,7 +168,12 @@ func (r *run) eachPriority(threads, cpu int, measure func(s *realtime.Session, p
 }
 
 func (r *run) prepared(priority string, threads, cpu int, measure func(*realtime.Session) error) error {
-	s, err := realtime.Prepare(realtime.Request{Priority: priority, CPU: cpu, LockMemory: true, Threads: threads})
+	return r.with(realtime.Request{Priority: priority, CPU: cpu, LockMemory: true, Threads: threads}, measure)
+}
+
+// with measures in a process that has asked for so much.
+func (r *run) with(request realtime.Request, measure func(*realtime.Session) error) error {
+	s, err := realtime.Prepare(request)
 	if err != nil {
 		return err
 	}
@@ -180,9 +189,11 @@ func (r *run) take(grants []realtime.Grant) {
 	for _, g := range grants {
 		if g.Item == realtime.ItemPriority {
 			r.granted = g.Got
+			p, err := realtime.ParsePriority(g.Asked)
+			r.realtime = err == nil && p.Level == realtime.Realtime && g.Granted()
 		}
 		row := results.Granted{Side: "sender", Item: g.Item, Asked: g.Asked, Got: g.Got, Why: g.Why}
-		if slices.Contains(r.report.Granted, row) {
+		if slices.ContainsFunc(r.report.Granted, func(g results.Granted) bool { return sameAnswer(g, row) }) {
 			continue
 		}
 		r.report.Granted = append(r.report.Granted, row)
@@ -196,6 +207,15 @@ func (r *run) take(grants []realtime.Grant) {
 	if len(fresh) > 0 {
 		r.o.Granted(fresh)
 	}
+}
+
+// sameAnswer tells whether two grants need only one line: how much of the
+// memory could not be locked changes with each session.
+func sameAnswer(a, b results.Granted) bool {
+	if a.Item == realtime.ItemMemory && a.Why != "" {
+		a.Got, b.Got = "", ""
+	}
+	return a == b
 }
 
 // meaning says what the figures are without something that was asked for.

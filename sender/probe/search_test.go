@@ -1,8 +1,11 @@
 package probe
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"serialtiming/internal/serialport"
 )
 
 // machine is one that keeps every rate up to a limit; in long runs up to a
@@ -104,5 +107,36 @@ func TestEchoOrder(t *testing.T) {
 				t.Errorf("%d wrong, want %d", e.wrong, c.wrong)
 			}
 		})
+	}
+}
+
+// described is a port of which only the description is asked.
+type described struct {
+	serialport.Port
+	info serialport.Info
+}
+
+func (d described) Info() serialport.Info { return d.info }
+
+func TestOnlyARealLineHasASpeed(t *testing.T) {
+	r := &run{o: Options{LimitHZ: 960}}
+	for _, c := range []struct {
+		port  serialport.Port
+		most  float64
+		speed bool
+	}{
+		{nil, rateMost, false},
+		{described{}, 960, true},
+		{described{info: serialport.Info{Virtual: true}}, rateMost, false},
+	} {
+		var cell RateCell
+		if most := r.claims(&cell, c.port); most != c.most || (cell.LimitHZ != nil) != c.speed {
+			t.Errorf("%+v: at most %v Hz, limit %v", c.port, most, cell.LimitHZ)
+		}
+		p := &printer{}
+		p.rateCell(&cell)
+		if strings.Contains(p.String(), "the line carries") != c.speed {
+			t.Errorf("%+v: %s", c.port, p.String())
+		}
 	}
 }

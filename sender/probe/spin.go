@@ -176,9 +176,9 @@ func (r *run) loopCell(s *realtime.Session, q quota) SpinCell {
 	cell.Figures = &SpinFigures{
 		Passes: l.passes, ElapsedNS: elapsed, MinNS: l.min, MaxNS: l.max, MeanNS: round1(float64(elapsed) / float64(l.passes)),
 		ThresholdNS: l.threshold, Interruptions: h.dist.Dist(), Rows: h.rows(), Dropped: l.dropped,
-		Share: float64(l.held) / float64(elapsed), Counters: used,
+		Share: new(float64(l.held) / float64(elapsed)), Counters: used,
 	}
-	if n := h.atLeast(throttled); n >= 2 && float64(n) > float64(elapsed)/2e9 {
+	if n := h.atLeast(throttled); r.realtime && onceASecond(n, elapsed) {
 		r.find("once-a-second", "under load %q the loop was held up %d times in %s for %s and more: systems keep a part of each second from real-time threads for the ordinary ones (Linux 5 %%: sched_rt_runtime_us, or a deadline server)",
 			r.load, n, report.Span(float64(elapsed)), report.Span(float64(throttled)))
 	}
@@ -186,6 +186,13 @@ func (r *run) loopCell(s *realtime.Session, q quota) SpinCell {
 		r.warn("%d of %d interruptions are missing in the spin loop's histogram: they came too fast", l.dropped, l.cut)
 	}
 	return cell
+}
+
+// onceASecond tells whether that many interruptions in so many ns are as many
+// as a limit that the system keeps every second would make.
+func onceASecond(n, elapsed int64) bool {
+	seconds := float64(elapsed) / 1e9
+	return seconds >= 3 && float64(n) >= seconds/2 && float64(n) <= 2*seconds
 }
 
 // periodicCell is the second form.
@@ -269,7 +276,6 @@ func (r *run) openPort() (serialport.Port, error) {
 type periodic struct {
 	interval, write results.Histogram
 	late            *gaps
-	held            int64
 	first, last     clock.Instant
 }
 
@@ -286,7 +292,6 @@ func (p *periodic) record(rec *pace.Record) {
 	p.write.Record(int64(rec.Wrote.Sub(rec.Woke)), at, false)
 	if late := int64(rec.Woke.Sub(rec.Due)); late > int64(time.Microsecond) {
 		p.late.add(late, at)
-		p.held += late
 	}
 }
 
@@ -296,14 +301,14 @@ func (p *periodic) figures(result pace.Result, used results.Counters) *SpinFigur
 	return &SpinFigures{
 		Passes: p.interval.Count(), ElapsedNS: elapsed,
 		MinNS: p.interval.Min(), MeanNS: round1(p.interval.Mean()), MaxNS: high,
-		ThresholdNS: int64(time.Microsecond), Interruptions: p.late.dist.Dist(), Rows: p.late.rows(),
-		Share: float64(p.held) / float64(elapsed), Dropped: result.RecordsDropped, Missed: &result.Missed,
+		ThresholdNS: int64(time.Microsecond), Late: p.late.dist.Dist(), Rows: p.late.rows(),
+		Dropped: result.RecordsDropped, Missed: &result.Missed,
 		Write: p.write.Dist(), Counters: used,
 	}
 }
 
-// gaps are interruptions: their distribution, and their histogram in rows of
-// the series 1, 2, 5.
+// gaps are interruptions, or the lateness of ticks: their distribution, and
+// their histogram in rows of the series 1, 2, 5.
 type gaps struct {
 	dist  results.Histogram
 	count map[int64]int64 // by a row's lower edge

@@ -31,9 +31,9 @@ func (p *printer) spin(r *Report) {
 }
 
 func (p *printer) spinFigures(form string, f *SpinFigures) {
-	name, held := "loop", "interruptions of"
+	name, held, what := "loop", "interruptions of", f.Interruptions
 	if form == formPeriodic {
-		name, held = "interval", "ticks late by"
+		name, held, what = "interval", "ticks late by", f.Late
 	}
 	p.item(name, "min %s  mean %s  max %s  (%d in %s)", report.Span(float64(f.MinNS)), report.Span(f.MeanNS), report.Span(float64(f.MaxNS)), f.Passes, report.Span(float64(f.ElapsedNS)))
 	if f.Missed != nil {
@@ -43,14 +43,16 @@ func (p *printer) spinFigures(form string, f *SpinFigures) {
 		p.item("write", "%s", distText(d))
 	}
 	p.counters(f.Counters)
-	p.item("interrupted", "%d times for more than %s", f.Interruptions.Count, report.Span(float64(f.ThresholdNS)))
-	if form == formLoop {
-		p.item("", "%s of the time", percent(f.Share))
+	if form == formPeriodic {
+		p.item("late", "%d ticks by more than %s", what.Count, report.Span(float64(f.ThresholdNS)))
+	} else {
+		p.item("interrupted", "%d times for more than %s", what.Count, report.Span(float64(f.ThresholdNS)))
+		p.item("", "%s of the time", percent(*f.Share))
 	}
-	if f.Interruptions.Count == 0 {
+	if what.Count == 0 {
 		return
 	}
-	p.item("", "%s", distText(f.Interruptions))
+	p.item("", "%s", distText(what))
 	rows := [][]string{{held, "count"}}
 	for _, row := range f.Rows {
 		rows = append(rows, []string{fmt.Sprintf("%s to %s", shortSpan(row.FromNS), shortSpan(row.ToNS)), strconv.FormatInt(row.Count, 10)})

@@ -48,9 +48,9 @@ func fixture(name string) *Report {
 	case "spin":
 		g := newGaps()
 		g.add(1500, 1)
-		f := &SpinFigures{Passes: 10, ElapsedNS: 1e9, Interruptions: g.dist.Dist(), Rows: g.rows(), Counters: n}
+		f := &SpinFigures{Passes: 10, ElapsedNS: 1e9, Interruptions: g.dist.Dist(), Share: &mean, Rows: g.rows(), Counters: n}
 		p := *f
-		p.Missed, p.Write = &lost, h.Dist()
+		p.Missed, p.Write, p.Late, p.Interruptions, p.Share = &lost, h.Dist(), f.Interruptions, nil, nil
 		r.Spin = []SpinCell{{Load: "a", Form: formLoop, Figures: f}, {Load: "a", Form: formPeriodic, With: "a pipe", Figures: &p}, {Load: "a", Form: formPeriodic, Why: "too few"}}
 	case "wake":
 		r.Wake = []WakeCell{{Load: "a", Form: formWake, Processors: "one", Latency: h.Dist(), Counters: &n}, {Load: "a", Form: formSwitch, Processors: "two", Why: "too few"}}
@@ -71,9 +71,10 @@ func TestWritersTellEveryCell(t *testing.T) {
 	}{
 		"clock": {4, []string{" clock (a)", " clock (b)", "≤ 4.000 ms", "never moved", "too few", "24.5 ns"}},
 		"timer": {1 + 2*3 + 1 + 2 + 2, []string{" timer (a, low priority)", "too few", "number of ticks (absolute, 1.000 ms)", "timer slack", "2004        no: because"}},
-		"spin":  {4, []string{" spin (a)", "1 µs to 2 µs      1", "writes to a pipe", "not measured: too few", "involuntary switches 0"}},
-		"wake":  {3, []string{" wake (a,", "half a round trip", "too few", "1.5 µs"}},
-		"rate":  {3, []string{" rate (a,", "highest     20000.0 Hz (a period of 50.0 µs), confirmed for 60.000 s", "failed: gone", "unknown: interrupted"}},
+		"spin": {4, []string{" spin (a)", "1 µs to 2 µs      1", "writes to a pipe", "not measured: too few", "involuntary switches 0",
+			"interrupted 1 times for more than", "late        1 ticks by more than"}},
+		"wake": {3, []string{" wake (a,", "half a round trip", "too few", "1.5 µs"}},
+		"rate": {3, []string{" rate (a,", "highest     20000.0 Hz (a period of 50.0 µs), confirmed for 60.000 s", "failed: gone", "unknown: interrupted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := fixture(name)
