@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"serialtiming/internal/cli"
 	"serialtiming/receiver/assemble"
@@ -27,7 +28,7 @@ func (p *program) importFile(r io.Reader, name string, f *replayFlags) (results.
 	}
 	a := assemble.New(f.assembler(out))
 	if err := pour(src, a); err != nil {
-		out.close()
+		out.discard(f)
 		return results.Source{}, nil, importError(err)
 	}
 	rep := src.Report()
@@ -47,7 +48,7 @@ func (p *program) importFile(r io.Reader, name string, f *replayFlags) (results.
 // pour hands the events of a source to the assembler.
 func pour(src *importer.Source, a *assemble.Assembler) error {
 	begin := sync.OnceFunc(func() {
-		a.Foreign(results.Source{Kind: src.Format, Class: src.Class, Channel: src.Channel()})
+		a.Foreign(results.Source{Kind: src.Format, Class: src.Class, Channel: src.Channel()}, src.Marks())
 	})
 	for {
 		ev, err := src.Next()
@@ -65,14 +66,22 @@ func pour(src *importer.Source, a *assemble.Assembler) error {
 	}
 }
 
+// shownChannels is how many of the channels that were not taken are named.
+const shownChannels = 20
+
 // remark adds what the file has to say besides its events.
 func remark(r *results.Run, name string, src *importer.Source, rep importer.Report, f *replayFlags) {
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(format string, args ...any) {
+		r.Warnings = append(r.Warnings, results.OneLine(fmt.Sprintf(format, args...))) // names are the file's
+	}
 	var others []string
 	for _, c := range rep.Channels {
 		if c.Name != src.Channel() {
 			others = append(others, fmt.Sprintf("%s (%d events, %d bytes)", c.Name, c.Events, c.Bytes))
 		}
+	}
+	if n := len(others); n > shownChannels {
+		others = append(others[:shownChannels], fmt.Sprintf("and %d more", n-shownChannels))
 	}
 	if len(others) > 0 {
 		warn("%s: other channels: %s", name, strings.Join(others, ", "))
@@ -109,7 +118,8 @@ func coarse(r *results.Run, quantum int64, f *replayFlags, warn func(string, ...
 		period = *r.Interval.P50
 	}
 	if quantum > 0 && period > 0 && period < 10*quantum {
-		warn("the stamps step by %d ns: a period of %d ns is under ten of them, its jitter cannot be seen", quantum, period)
+		warn("the stamps step by %v: a period of %v is under ten of them, its jitter cannot be seen",
+			time.Duration(quantum), time.Duration(period))
 	}
 	if by := r.Late.ByNS; by != nil && *by < quantum {
 		r.Late.Count, r.Late.Share = nil, nil
@@ -122,6 +132,8 @@ func importError(err error) error {
 	var channels *importer.ChannelsError
 	var unknown *importer.UnknownError
 	switch {
+	case errors.Is(err, importer.ErrEmpty):
+		return cli.WithHint(err, "the tool that should have written it has not, or not yet")
 	case errors.As(err, &refusal) && importer.IsHistogram(err):
 		return cli.WithHint(err, "read it with receiver compare")
 	case errors.As(err, &refusal):
@@ -147,11 +159,14 @@ func (p *program) formats() error {
 	fmt.Fprintln(w, "FORMAT\tCLASS\tSTAMPS\tQUANTUM")
 	fmt.Fprintln(w, "log\tcharacter\tthe read returned\t1 ns")
 	for _, f := range importer.Formats() {
-		if f.Refused != "" {
-			fmt.Fprintf(w, "%s\trefused\t%s\t-\n", f.Name, f.Refused)
-			continue
+		class, stamps := or(f.Class, "none"), f.TimeSource
+		switch {
+		case f.Class == importer.ClassHistogram:
+			stamps = "none, refused: " + f.Refused + " (receiver compare reads it)"
+		case f.Refused != "":
+			stamps = "refused: " + f.Refused
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Name, f.Class, f.TimeSource, f.Quantum)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Name, class, stamps, or(f.Quantum, "-"))
 	}
 	return w.Flush()
 }
@@ -187,6 +202,16 @@ func (o *outputs) tap() func(results.Event) {
 	return func(ev results.Event) {
 		if o.err == nil {
 			o.err = o.pcapng.Write(ev.At, ev.Bytes, ev.Flags)
+		}
+	}
+}
+
+// discard takes back what was written of a file that turned out to be refused.
+func (o *outputs) discard(f *replayFlags) {
+	o.close()
+	for _, name := range []string{f.log, f.pcapng} {
+		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+			os.Remove(name)
 		}
 	}
 }

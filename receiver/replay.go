@@ -185,20 +185,32 @@ func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (
 		return results.Source{}, nil, err
 	}
 	defer file.Close()
-	r, err := importer.Decompress(&interruptible{ctx, file}, p.voice.Warn)
+	var torn []string
+	r, err := importer.Decompress(&interruptible{ctx, file}, func(format string, a ...any) {
+		torn = append(torn, name+": "+fmt.Sprintf(format, a...))
+	})
 	if err != nil {
 		return results.Source{}, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "check that the file is whole")
 	}
 	head, _ := r.Peek(64)
+	how := p.replayLog
 	if !results.IsLog(head) || f.importer.Format != "" {
 		if seekable, ok := file.(io.ReadSeeker); ok && name != "-" {
 			if _, err := seekable.Seek(0, io.SeekStart); err == nil {
 				return p.importFile(seekable, name, f)
 			}
 		}
-		return p.importFile(r, name, f)
+		how = p.importFile
 	}
-	return p.replayLog(r, name, f)
+	source, runs, err := how(r, name, f)
+	if n := len(runs); n > 0 {
+		runs[n-1].Warnings = append(runs[n-1].Warnings, torn...)
+		return source, runs, err
+	}
+	for _, text := range torn {
+		p.voice.Warn("%s", text)
+	}
+	return source, runs, err
 }
 
 // replayLog replays a log of ours.

@@ -21,6 +21,7 @@ type EvidenceOptions struct {
 
 	SenderOS string // "windows" and the like, to tell a 1 ms timer from a USB frame
 	USB      bool   // the receiver's port is a USB adapter
+	OneClock bool   // it serves both ends, so that nothing is a step between two
 }
 
 // Evidence gathers what Findings looks at: one pass, constant memory (about
@@ -86,7 +87,11 @@ func (e *Evidence) Event(at int64, n int, f Flags) {
 }
 
 // Steps takes the steps between the two clocks that the robust fit found.
-func (e *Evidence) Steps(s []ClockStep) { e.steps = append(e.steps, s...) }
+func (e *Evidence) Steps(s []ClockStep) {
+	if !e.opt.OneClock {
+		e.steps = append(e.steps, s...)
+	}
+}
 
 // finish looks at what is left.
 func (e *Evidence) finish() {

@@ -297,3 +297,16 @@ func FuzzFindings(f *testing.F) {
 		}
 	})
 }
+
+func TestOneClockHasNoStepAgainstItself(t *testing.T) {
+	for _, one := range []bool{false, true} {
+		e := NewEvidence(EvidenceOptions{PeriodNS: 5e6, OneClock: one})
+		for i := range int64(2000) {
+			e.Event(i*5_000_000, 1, 0)
+		}
+		e.Steps([]ClockStep{{AtNS: 5e9, SizeNS: 3e5}})
+		if got := has(Findings(&Run{}, e), CodeClockStep); got == one {
+			t.Errorf("one clock %v: a step found %v", one, got)
+		}
+	}
+}

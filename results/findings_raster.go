@@ -97,7 +97,8 @@ func comb(iv []int64, q *quantum) rasterFit {
 	// The spread of a step's measure follows from how blurred the comb is.
 	blur := q.ns / (2 * math.Pi) * math.Sqrt(2*math.Log(n/sum)+1e-12)
 	step := kd / kk
-	if math.Abs(step-q.ns) > q.ns*.003+3*blur/math.Sqrt(kk) || nearest(step) != q {
+	// 1 % at most: the PC's clock and 1 ms are 2.4 % apart.
+	if math.Abs(step-q.ns) > min(q.ns*.003+3*blur/math.Sqrt(kk), q.ns*.01) || nearest(step) != q {
 		return rasterFit{}
 	}
 	return rasterFit{q: q, step: step, share: n / float64(len(iv)), center: int64(center), groups: len(iv)}

@@ -48,6 +48,10 @@ type LogReader struct {
 	plain   bool // the columns are exactly the receiver's
 	rows    []LogRow
 
+	items int // of the log itself
+	ofRun int // of the run that the last item was of
+	run   int // its number
+
 	bad      int64
 	badLines []BadLine
 	torn     string
@@ -220,38 +224,6 @@ func (l *LogReader) refuse(why string) {
 	if len(l.badLines) < 10 {
 		l.badLines = append(l.badLines, BadLine{max(l.line, 1), why})
 	}
-}
-
-// item reads a comment line; nil when it says nothing.
-func (l *LogReader) item(text []byte, whole bool) *LogItem {
-	if !whole {
-		l.torn = "the last line is cut"
-		return nil
-	}
-	s := strings.TrimSpace(strings.TrimRight(string(text[1:]), "\r"))
-	key, value, ok := strings.Cut(s, ":")
-	if !ok {
-		return nil
-	}
-	value = OneLine(strings.TrimPrefix(value, " "))
-	item := &LogItem{Key: key, Value: value}
-	word, rest, _ := strings.Cut(key, " ")
-	switch word {
-	case "run", "end":
-		n, name, _ := strings.Cut(rest, " ")
-		run, err := strconv.Atoi(n)
-		if err != nil || run < 1 || name == "" {
-			l.refuse("a run's line without number and key")
-			return nil
-		}
-		item.Run, item.Key, item.Section = run, name, RunKey
-		if word == "end" {
-			item.Section = EndKey
-		}
-	case "mark":
-		item.Key, item.Section = rest, Mark
-	}
-	return item
 }
 
 // other reads a line that is no comment: the header or a row.

@@ -21,6 +21,7 @@ type TallyOptions struct {
 	CatchUp   string        // announced
 	SenderOS  string        // announced
 	USB       bool          // the port is a USB adapter
+	OneClock  bool          // one clock serves both ends
 	Marks     Flags         // line errors that the source marks, so that none marked means none
 }
 
@@ -58,7 +59,7 @@ type Tally struct {
 func NewTally(o TallyOptions) *Tally {
 	t := &Tally{opt: o, table: NewTable(o.Table)}
 	t.evidence = NewEvidence(EvidenceOptions{PeriodNS: o.PeriodNS, CharNS: o.CharNS, Quantum: o.Quantum,
-		CatchUp: o.CatchUp, SenderOS: o.SenderOS, USB: o.USB})
+		CatchUp: o.CatchUp, SenderOS: o.SenderOS, USB: o.USB, OneClock: o.OneClock})
 	if o.PeriodNS > 0 && !o.Known {
 		by := o.lateBy()
 		t.grid = newGrid(o.PeriodNS, o.Grid, func(v int64, p *gridPoint) {

@@ -108,7 +108,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 }
 
 // TestReadmeCommandsRun executes the README's sh blocks in order, in one
-// shell, with the ports of the example replaced by a virtual cable.
+// shell, with the ports of the examples replaced by virtual cables of its own.
 func TestReadmeCommandsRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the README's commands are for a Unix shell")
@@ -126,9 +126,9 @@ func TestReadmeCommandsRun(t *testing.T) {
 		t.Fatalf("only %d sh blocks in the README", len(blocks))
 	}
 	var script []string
+	port, own := regexp.MustCompile(`/dev/tty\w+|COM\d+|\bcable:\w+`), cable(t)
 	for i, b := range blocks {
-		text := strings.TrimRight(b[1], "\n")
-		text = regexp.MustCompile(`/dev/tty\w+|COM\d+`).ReplaceAllString(text, cable(t)[:10]+"readme")
+		text := port.ReplaceAllString(strings.TrimRight(b[1], "\n"), own)
 		if i == 0 {
 			text += " &\nfirst=$!" // the other machine
 		}

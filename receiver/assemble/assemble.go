@@ -300,7 +300,7 @@ func (a *Assembler) closing(msg protocol.Announcement, at int64) {
 // open begins a run; msg is nil when nothing was announced.
 func (a *Assembler) open(msg *protocol.Announcement) {
 	a.number++
-	a.cur = &run{number: a.number}
+	a.cur = &run{number: a.number, marked: a.marked()}
 	if a.opt.Wall != nil {
 		a.item(started(a.opt.Wall()))
 	}

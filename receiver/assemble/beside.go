@@ -20,6 +20,7 @@ type Beside struct {
 	runs int   // begun so far
 
 	said  map[[2]string]string // what a run of the log announced, by its number and the key
+	about int                  // that run
 	wrong string               // how the logs do not belong together, "" if they do
 }
 
@@ -57,6 +58,10 @@ func (b *Beside) row(run int, place int64) *results.LogRow {
 			case item == nil:
 				b.rows, b.next = rows, 0
 			case item.Section == results.RunKey:
+				if item.Run != b.about {
+					b.about = item.Run
+					clear(b.said)
+				}
 				b.said[[2]string{strconv.Itoa(item.Run), item.Key}] = item.Value
 			}
 		}

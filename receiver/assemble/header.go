@@ -17,8 +17,12 @@ type header struct {
 	audit    []results.Audit
 	facts    results.BudgetFacts
 	line     protocol.Line
-	noFloor  string // why the floor is not known
+	marks    results.Flags // line errors that the source marks
+	noFloor  string        // why the floor is not known
 }
+
+// maxGranted is several times what a receiver asks for.
+const maxGranted = 50
 
 // Header takes an item of the log itself and writes it to the log.
 func (a *Assembler) Header(k results.KeyValue) {
@@ -36,7 +40,9 @@ func (h *header) set(k results.KeyValue) {
 	f := &h.facts
 	switch k.Key {
 	case "granted":
-		h.granted = append(h.granted, parseGrant("receiver", k.Value))
+		if len(h.granted) < maxGranted { // each run gets a copy
+			h.granted = append(h.granted, parseGrant("receiver", k.Value))
+		}
 	case "audit":
 		h.audit = append(h.audit, parseAudit(k.Value))
 	case "source":
@@ -45,6 +51,8 @@ func (h *header) set(k results.KeyValue) {
 		h.source.Class = k.Value
 	case "channel":
 		h.source.Channel = k.Value
+	case "marks":
+		h.marks = results.ParseFlags(k.Value)
 	case "quantum_ns":
 		h.source.QuantumNS = number()
 		f.QuantumNS = number()

@@ -25,8 +25,19 @@ func (a *Assembler) Replay(l *results.LogReader, name string) error {
 		default:
 			a.logRows(rows)
 		}
+		if len(a.done) > maxRuns {
+			return fmt.Errorf("more than %d runs: their reports do not fit into memory, cut the log into parts", maxRuns)
+		}
 	}
 }
+
+// maxRuns bounds the memory that a log can take: the report of a run is about
+// 5 kB.
+const maxRuns = 20_000
+
+// maxBatch is more than any read returns: rows of one instant beyond it begin
+// another event.
+const maxBatch = 1 << 20
 
 func (a *Assembler) logItem(item *results.LogItem) {
 	a.flushPayload()
@@ -83,7 +94,7 @@ func (a *Assembler) logRows(rows []results.LogRow) {
 			continue
 		}
 		again := len(a.pend) > 0 && row.Batch == 0 && row.Arrived == a.pendAt
-		if len(a.pend) > 0 && !again {
+		if len(a.pend) > 0 && (!again || len(a.pend) == maxBatch) {
 			a.flushPayload()
 		}
 		if row.Byte < 0 {

@@ -180,6 +180,7 @@ func (r *run) begin(a *Assembler) {
 	t := results.TallyOptions{
 		Table: o.Table, LateBy: o.LateBy, Quantum: o.Quantum, Marks: r.marked, FloorNS: a.head.facts.FloorNS,
 		CatchUp: r.catchUp, SenderOS: r.os, USB: a.head.facts.USB,
+		OneClock:  a.head.facts.Virtual || a.head.loopback || r.sender,
 		Announced: r.period, PeriodNS: r.period, Grid: keepsGrid(r.timer, r.catchUp),
 	}
 	if o.Period > 0 {
@@ -284,7 +285,7 @@ func (r *run) finish(a *Assembler) results.Run {
 		r.data.Budget = new(results.NewBudget(f, int64(*r.data.Interval.Mean)))
 	}
 	if r.hasPeriod {
-		r.data.Period.AnnouncedNS = &r.period
+		r.data.Period.AnnouncedNS = new(r.period) // no pointer into the run: it would keep all of it
 	}
 	if r.hasPeriod && r.period == 0 {
 		r.data.Period.MeasuredNS = nil // back to back there is none

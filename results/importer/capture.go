@@ -136,6 +136,8 @@ const (
 	rtacBreak    = 9
 	rtacOverflow = 10
 
+	allErrors = results.Framing | results.Parity | results.Overrun | results.Break
+
 	rtacHeader = 12 // u32 s, u32 µs, event, lines, two bytes of footer; big-endian
 )
 
@@ -160,6 +162,7 @@ func (c *capture) rtac(rec *record) bool {
 		}
 		return "rx", nil
 	})
+	rec.ch.marks = allErrors
 	return len(rec.data) > 0 || rec.flags != 0
 }
 

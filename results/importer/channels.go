@@ -1,12 +1,17 @@
 package importer
 
-import "strings"
+import (
+	"strings"
+
+	"serialtiming/results"
+)
 
 // channel is one stream of a file while it is read.
 type channel struct {
 	Channel
 	aliases []string
-	taken   bool // Options allow it; whether it is the one, Source decides
+	marks   results.Flags // line errors that would be marked in it
+	taken   bool          // Options allow it; whether it is the one, Source decides
 }
 
 // channels knows the streams of one file. Looking up the one that was seen
@@ -20,7 +25,10 @@ type channels struct {
 }
 
 // More names than this are no channels but a column of something else.
-const maxChannels = 1000
+const (
+	maxChannels    = 1000
+	maxChannelName = 1000 // bytes
+)
 
 func newChannels(asked string) *channels {
 	return &channels{asked: asked, index: map[string]*channel{}}
@@ -44,7 +52,7 @@ func (c *channels) add(name string, listed bool, aliases ...string) *channel {
 	if ch := c.index[name]; ch != nil {
 		return ch
 	}
-	if len(c.all) >= maxChannels {
+	if len(c.all) >= maxChannels || len(name) > maxChannelName {
 		return c.overflow()
 	}
 	ch := &channel{Channel: Channel{Name: name, Listed: listed}, aliases: aliases}

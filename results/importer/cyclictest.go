@@ -15,6 +15,7 @@ type textHistogram struct {
 	in   *input
 	list []Histogram
 	unit int64 // ns
+	rows int   // of all columns
 }
 
 // grow makes room for n columns.
@@ -41,6 +42,7 @@ func (t *textHistogram) bucket(f [][]byte) bool {
 			return false
 		}
 		if i < len(t.list) && n > 0 {
+			t.rows++
 			t.list[i].Rows = append(t.list[i].Rows, Bucket{value * t.unit, n})
 		}
 	}
@@ -109,6 +111,9 @@ func readCyclictest(in *input) ([]Histogram, error) {
 			if !t.bucket(bytes.Fields(line)) {
 				in.sink.badOrTorn(lines.torn, "no row of a histogram: %.40q", line)
 			}
+			if t.rows > maxValues {
+				return nil, tooManyValues()
+			}
 			continue
 		}
 		label, rest, _ := strings.Cut(strings.TrimSpace(string(line[1:])), ":")
@@ -162,7 +167,7 @@ func readRtla(in *input) ([]Histogram, error) {
 			}
 		case label == "Index":
 			t.grow(len(f) - 1)
-			for i := range t.list {
+			for i := range min(len(t.list), len(f)-1) {
 				t.list[i].Label = string(f[1+i])
 			}
 		case strings.HasPrefix(label, "ALL"):
@@ -172,6 +177,9 @@ func readRtla(in *input) ([]Histogram, error) {
 		default:
 			if !t.bucket(f) {
 				in.sink.badOrTorn(lines.torn, "no row of a histogram: %.40q", line)
+			}
+			if t.rows > maxValues {
+				return nil, tooManyValues()
 			}
 		}
 	}

@@ -8,7 +8,10 @@
 //     overrides.
 //   - One pass, constant memory, no files of its own. Only strace logs are read
 //     twice, because the end of the log decides which stream is meant; a pipe
-//     is then kept in memory up to 64 MiB.
+//     is then kept in memory up to 32 MiB.
+//   - What a file claims does not become memory: at most 64 KiB of bytes that it
+//     counts but does not hold, a thousand channels, a million values of a
+//     histogram. The fuzz targets hold it.
 //   - Instants are int64 nanoseconds taken from the decimal text without
 //     floating point, rounded half up below a nanosecond.
 //   - Channels are never merged. Where several hold data and none was chosen,

@@ -47,6 +47,8 @@ func openDSView(in *input) (reader, error) {
 		}
 		if cell := strings.Trim(part[2], ","); dsviewNote(cell) == "" {
 			cells = append(cells, cell)
+		} else {
+			in.marks = decoderMarks
 		}
 	}
 	d.radix = guessRadix(cells)

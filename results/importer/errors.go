@@ -10,6 +10,9 @@ import (
 // package results to read.
 var ErrOwnLog = errors.New("this is a serialtiming run log")
 
+// ErrEmpty is what Open gives for a file without a byte.
+var ErrEmpty = errors.New("the file is empty")
+
 // A Refusal says why a file that was recognised gives no timing.
 type Refusal struct {
 	Name   string // of the file
@@ -59,6 +62,8 @@ type ChannelsError struct {
 	Channels []Channel
 }
 
+const shownChannels = 20
+
 func (c *ChannelsError) Error() string {
 	var b strings.Builder
 	if c.Asked == "" {
@@ -66,7 +71,11 @@ func (c *ChannelsError) Error() string {
 	} else {
 		fmt.Fprintf(&b, "%s: the channel %q is none or more than one of these:", c.Name, c.Asked)
 	}
-	for _, ch := range c.Channels {
+	for i, ch := range c.Channels {
+		if i == shownChannels {
+			fmt.Fprintf(&b, "\n  and %d more", len(c.Channels)-i)
+			break
+		}
 		fmt.Fprintf(&b, "\n  %q  %d events, %d bytes", ch.Name, ch.Events, ch.Bytes)
 	}
 	return b.String()

@@ -110,7 +110,8 @@ func (f *ftrace) next(rec *record) error {
 
 func (f *ftrace) row(t traceLine, rec *record) bool {
 	if fd, ok := readEntry(t.event); ok {
-		if len(f.fds) < maxChannels || f.fds[string(t.task)] != "" {
+		known := f.fds[string(t.task)] != ""
+		if known || len(f.fds) < maxChannels && len(t.task) < maxChannelName {
 			f.fds[string(t.task)] = string(fd)
 		}
 		return false

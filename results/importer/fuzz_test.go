@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/metrics"
 	"testing"
+	"time"
 )
 
 // Every importer has a target; its seeds are the samples that are of its
@@ -60,13 +62,36 @@ func fuzzFormat(f *testing.F, format string) {
 		f.Fatalf("no sample is of format %q", format)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer time.AfterFunc(hang, func() { panic("it hangs") }).Stop()
+		before := allocated()
 		checkAnyInput(t, data, Options{Format: format, SampleRate: 1000003})
+		if n := allocated() - before; !packed(data) && n > allocatedAtMost(data) {
+			t.Fatalf("%d bytes allocated for %d", n, len(data))
+		}
 	})
 }
 
+// hang is far beyond what the longest input takes on a busy machine.
+const hang = time.Minute
+
+// allocatedAtMost allows what every file takes (buffers, the first chunks) and
+// what a line may: a row of text becomes strings and numbers, but no number in
+// it may become memory.
+func allocatedAtMost(data []byte) uint64 {
+	return 64<<20 + 2000*uint64(len(data))
+}
+
+// allocated is what was ever allocated.
+func allocated() uint64 {
+	s := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s[:])
+	return s[0].Value.Uint64()
+}
+
 // checkAnyInput reads whatever it is given and holds what every caller relies
-// on: no event without bytes, no more events than there are bytes, each step
-// counted once, and an end that stays.
+// on: no event without bytes, no more events than there are bytes, no more
+// bytes in one than there are or than a read brings, each step counted once,
+// short lists of what was wrong, and an end that stays.
 func checkAnyInput(t *testing.T, data []byte, opt Options) {
 	s, err := Open(bytes.NewReader(data), "x", opt)
 	if err != nil {
@@ -88,8 +113,8 @@ func checkAnyInput(t *testing.T, data []byte, opt Options) {
 			}
 			break
 		}
-		if len(e.Bytes) == 0 {
-			t.Fatal("an event without bytes")
+		if n := len(e.Bytes); n == 0 || n > max(len(data), maxUnknown) && !packed(data) {
+			t.Fatalf("an event of %d bytes from %d", n, len(data))
 		}
 		steps[s.Step()]++
 		events++
@@ -104,6 +129,9 @@ func checkAnyInput(t *testing.T, data []byte, opt Options) {
 	}
 	if s.Quantum() < 0 || events > 0 && s.Channel() == "" && len(r.Channels) == 0 {
 		t.Fatalf("quantum %d, channel %q of %v", s.Quantum(), s.Channel(), r.Channels)
+	}
+	if len(r.BadLines) > shownBadLines || len(r.Warnings) > 20 || len(r.Channels) > maxChannels+1 {
+		t.Fatalf("lists without end: %+v", r)
 	}
 	if r.Bad*2 > r.Lines {
 		t.Fatalf("%d of %d lines are bad and it was not refused", r.Bad, r.Lines)

@@ -40,6 +40,9 @@ func OpenHistogram(r io.Reader, name string, opt Options) ([]Histogram, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := in.foreign(); err != nil {
+		return nil, err
+	}
 	im, err := choose(in)
 	if err != nil {
 		return nil, err

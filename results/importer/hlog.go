@@ -61,6 +61,7 @@ type hlogSum struct {
 
 func readHlog(in *input) ([]Histogram, error) {
 	var sums []*hlogSum
+	values := 0
 	lines := newLineReader(in)
 	for {
 		line, err := lines.next()
@@ -78,13 +79,15 @@ func readHlog(in *input) ([]Histogram, error) {
 			in.sink.badOrTorn(lines.torn, "not START,LENGTH,MAX,HIST…: %.40q", line)
 			continue
 		}
-		h, err := hdr.Decode(payload)
+		h, err := hdr.DecodePacked(payload) // its memory grows with what is in it, not with its range
 		if err != nil {
 			in.sink.bad("its payload cannot be decoded: %v", err)
 			continue
 		}
 		if sum := sumOf(&sums, tag); sum != nil {
-			sum.add(h)
+			if values += sum.add(h); values > maxValues {
+				return nil, tooManyValues()
+			}
 		} else {
 			in.sink.warn("more than %d tags: the others are left out", maxTags)
 		}
@@ -109,14 +112,15 @@ func sumOf(sums *[]*hlogSum, tag string) *hlogSum {
 	return (*sums)[len(*sums)-1]
 }
 
-func (s *hlogSum) add(h *hdr.Histogram) {
-	for _, bar := range h.Distribution() {
-		if bar.Count > 0 {
-			s.counts[bar.From] += bar.Count
-			s.total += bar.Count
-			s.moment += float64(bar.Count) * (float64(bar.From) + float64(bar.To)) / 2
-		}
+// add says how many values are new.
+func (s *hlogSum) add(h *hdr.PackedHistogram) int {
+	before := len(s.counts)
+	for value, count := range h.ForEachBucket {
+		s.counts[value] += count
 	}
+	s.total += h.TotalCount()
+	s.moment += h.Mean() * float64(h.TotalCount())
+	return len(s.counts) - before
 }
 
 func (s *hlogSum) histogram() Histogram {

@@ -36,7 +36,7 @@ func (o Options) validate() error {
 // UTF-16 as they are. name is for messages only. r should be an io.Seeker
 // where it can be one: formats that must be read twice keep a pipe in memory.
 //
-// Errors: ErrOwnLog, *Refusal, *UnknownError, or of reading.
+// Errors: ErrEmpty, ErrOwnLog, *Refusal, *UnknownError, or of reading.
 func Open(r io.Reader, name string, opt Options) (*Source, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func Open(r io.Reader, name string, opt Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(in.head.first(), ownLogMark) {
-		return nil, ErrOwnLog
+	if err := in.foreign(); err != nil {
+		return nil, err
 	}
 	im, err := choose(in)
 	if err != nil {
@@ -63,6 +63,17 @@ func Open(r io.Reader, name string, opt Options) (*Source, error) {
 }
 
 const ownLogMark = "# serialtiming log "
+
+// foreign says why a file is none of another tool.
+func (in *input) foreign() error {
+	switch {
+	case in.head.whole && len(in.head.raw) == 0:
+		return fmt.Errorf("%s: %w", in.name, ErrEmpty)
+	case strings.HasPrefix(in.head.first(), ownLogMark):
+		return ErrOwnLog
+	}
+	return nil
+}
 
 // choose gives the importer that was asked for, or the first that recognises
 // the head.

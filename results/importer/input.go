@@ -11,12 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"serialtiming/results"
 )
 
 const (
 	bufferSize = 256 << 10 // one line or one packet is never longer
 	headSize   = 64 << 10  // what the formats see to tell themselves apart
-	pipeMemory = 64 << 20  // what a pipe may hold when a log must be read twice
+	pipeMemory = 32 << 20  // what a pipe may hold when a log must be read twice
 )
 
 // input is a file as an importer meets it: decompressed, text as UTF-8 without
@@ -30,6 +32,8 @@ type input struct {
 	opt  Options
 	sink *sink
 	ch   *channels
+	// Line errors that the file would mark where they are, in all channels.
+	marks results.Flags
 }
 
 func newInput(r io.Reader, name string, opt Options) (*input, error) {
@@ -75,13 +79,13 @@ func Decompress(r io.Reader, warn func(format string, a ...any)) (*bufio.Reader,
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		br = bufio.NewReaderSize(&tornReader{z, warn}, bufferSize)
+		br = bufio.NewReaderSize(&tornReader{r: z, warn: warn}, bufferSize)
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		br = bufio.NewReaderSize(&tornReader{z, warn}, bufferSize)
+		br = bufio.NewReaderSize(&tornReader{r: z, warn: warn}, bufferSize)
 	}
 	return br, nil
 }
@@ -91,12 +95,16 @@ func Decompress(r io.Reader, warn func(format string, a ...any)) (*bufio.Reader,
 type tornReader struct {
 	r    io.Reader
 	warn func(format string, a ...any)
+	told bool
 }
 
 func (t *tornReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	if err != nil && err != io.EOF {
-		t.warn("the compressed file is torn: %v", err)
+		if !t.told {
+			t.told = true
+			t.warn("the compressed file is torn: %v", err)
+		}
 		err = io.EOF
 	}
 	return n, err
@@ -134,21 +142,26 @@ func nulAt(b []byte, k int) bool {
 	return true
 }
 
-var errPipeTooLong = errors.New("longer than 64 MiB on a pipe: this format must be read twice, give the file by its name")
+var errPipeTooLong = errors.New("longer than 32 MiB on a pipe: this format must be read twice, give the file by its name")
 
 // rewindable keeps a pipe in memory so that rewind works; files need nothing.
 func (in *input) rewindable() error {
 	if in.zero >= 0 {
 		return nil
 	}
-	kept, err := io.ReadAll(io.LimitReader(in.br, pipeMemory+1))
-	if err != nil {
-		return fmt.Errorf("%s: %w", in.name, err)
+	size := pipeMemory + 1 // what is not read into takes no memory
+	if in.head.whole {
+		size = headSize
 	}
-	if len(kept) > pipeMemory {
+	kept := make([]byte, size)
+	n, err := io.ReadFull(in.br, kept)
+	if err == nil {
 		return fmt.Errorf("%s: %w", in.name, errPipeTooLong)
 	}
-	in.raw, in.zero = bytes.NewReader(kept), 0
+	if err != io.EOF && err != io.ErrUnexpectedEOF {
+		return fmt.Errorf("%s: %w", in.name, err)
+	}
+	in.raw, in.zero = bytes.NewReader(kept[:n]), 0
 	return in.decode()
 }
 

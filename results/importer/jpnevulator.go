@@ -22,6 +22,9 @@ type jpnevulator struct {
 	done  bool
 }
 
+// maxBlock is the most that is kept of a block: a minute and a half at 115200.
+const maxBlock = 1 << 20
+
 type jpneStamp struct {
 	at, step int64
 	ch       *channel
@@ -104,7 +107,7 @@ func (j *jpnevulator) row(line []byte) {
 		return
 	}
 	n := len(j.data)
-	if len(j.data) < len(zeros) {
+	if len(j.data) < maxBlock {
 		j.data = jpneRow(j.data, line)
 	} else {
 		j.in.sink.warn("a block is longer than 1 MiB: the rest of it is left out")

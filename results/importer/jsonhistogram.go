@@ -52,7 +52,9 @@ func detectJSON(h head, keys ...string) string {
 	return ""
 }
 
-const maxJSON = 64 << 20
+// maxJSON is the largest report that is read: a number of its text takes
+// about ten times as much memory.
+const maxJSON = 16 << 20
 
 func readJSONHistogram(in *input) ([]Histogram, error) {
 	var r jsonReport

@@ -13,24 +13,41 @@ import (
 // counted into histograms.
 
 // tallies counts values by thread or CPU.
-type tallies map[int64]map[int64]int64
-
-// add counts a value in units; beyond a thousand threads nothing is a thread.
-func (t tallies) add(thread, value int64) {
-	m := t[thread]
-	if m == nil {
-		if len(t) == maxChannels {
-			return
-		}
-		m = map[int64]int64{}
-		t[thread] = m
-	}
-	m[value]++
+type tallies struct {
+	threads map[int64]map[int64]int64
+	values  int // different ones, of all threads
 }
 
-func (t tallies) histograms(label string, unit int64) []Histogram {
+func newTallies() *tallies { return &tallies{threads: map[int64]map[int64]int64{}} }
+
+// maxValues is more different values than the histograms of a file have
+// buckets; it bounds the memory that a file can take.
+const maxValues = 1 << 20
+
+func tooManyValues() error {
+	return &Refusal{Why: "it holds more than a million different values: that is no histogram"}
+}
+
+// add counts a value in units; beyond a thousand threads nothing is a thread.
+// It is false when there are too many different values.
+func (t *tallies) add(thread, value int64) bool {
+	m := t.threads[thread]
+	if m == nil {
+		if len(t.threads) == maxChannels {
+			return true
+		}
+		m = map[int64]int64{}
+		t.threads[thread] = m
+	}
+	if m[value]++; m[value] == 1 {
+		t.values++
+	}
+	return t.values <= maxValues
+}
+
+func (t *tallies) histograms(label string, unit int64) []Histogram {
 	var list []Histogram
-	for thread, counts := range t {
+	for thread, counts := range t.threads {
 		h := Histogram{Label: fmt.Sprintf("%s %d", label, thread), Width: unit, Min: -1, Max: -1, Mean: -1}
 		sum, n := 0.0, int64(0)
 		for v, count := range counts {
@@ -67,7 +84,7 @@ func detectCyclictestList(h head) string {
 }
 
 func readCyclictestList(in *input) ([]Histogram, error) {
-	t := tallies{}
+	t := newTallies()
 	lines := newLineReader(in)
 	for {
 		line, err := lines.next()
@@ -79,7 +96,9 @@ func readCyclictestList(in *input) ([]Histogram, error) {
 		}
 		thread, value, ok := parseLatency(line)
 		if ok {
-			t.add(thread, value)
+			if !t.add(thread, value) {
+				return nil, tooManyValues()
+			}
 		} else if len(line) > 0 && line[0] != '#' {
 			in.sink.badOrTorn(lines.torn, "not THREAD:CYCLE:LATENCY: %.40q", line)
 		}
@@ -126,7 +145,7 @@ func readJitterRaw(in *input) ([]Histogram, error) {
 	if order == nil {
 		return nil, &Refusal{Why: "it is no list of records of 28 bytes"}
 	}
-	t := tallies{}
+	t := newTallies()
 	var b [jitterRecord]byte
 	for {
 		_, err := io.ReadFull(in.br, b[:])
@@ -138,10 +157,11 @@ func readJitterRaw(in *input) ([]Histogram, error) {
 			return nil, err
 		}
 		in.sink.line++
-		if cpu, value, ok := parseJitter(b[:], order); ok {
-			t.add(cpu, value)
-		} else {
+		cpu, value, ok := parseJitter(b[:], order)
+		if !ok {
 			in.sink.bad("a record that makes no sense")
+		} else if !t.add(cpu, value) {
+			return nil, tooManyValues()
 		}
 	}
 }

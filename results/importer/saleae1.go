@@ -3,6 +3,8 @@ package importer
 import (
 	"bytes"
 	"strings"
+
+	"serialtiming/results"
 )
 
 // saleae1 reads the three text exports of Saleae Logic 1 (Logic 2 still writes
@@ -48,8 +50,12 @@ func openSaleae1(in *input) (reader, error) {
 		flags: c.find("Parity Error", "Framing Error")}
 	if s.value < 0 {
 		s.search, s.value = true, c.find("Decoded Protocol Result")
+		in.marks = results.Framing | results.Parity
 	} else {
 		s.only = in.ch.add("serial", false)
+	}
+	for _, name := range c.names {
+		in.marks |= errorFlags([]byte(name))
 	}
 	rows := in.head.rows()
 	c.findPoint(rows, 0)

@@ -41,6 +41,10 @@ func openSaleae2(in *input) (reader, error) {
 	c.findPoint(rows, s.start)
 	s.cols, s.fine = c, finestStep(c, rows, c.find("duration"))
 	s.fields = make([][]byte, max(s.name, s.start, s.data, s.failed)+2)
+	// Without errors there is no column for them, unless the columns were chosen.
+	if s.failed >= 0 || s.data >= 0 && c.find("type") >= 0 && c.find("duration") >= 0 {
+		in.marks = results.Framing | results.Parity
+	}
 	if s.name < 0 {
 		s.only = in.ch.add("table", false)
 	}

@@ -136,7 +136,7 @@ func describe(out *bytes.Buffer, s sample, opt Options) {
 			fmt.Fprintf(out, "%d %x %s %s%s\n", e.At, e.Bytes[:min(len(e.Bytes), 80)], src.Step(), e.Flags, waited)
 		}
 	}
-	fmt.Fprintf(out, "channel %q, zero %d, quantum %d\n%+v\n", src.Channel(), src.Zero(), src.Quantum(), src.Report())
+	fmt.Fprintf(out, "channel %q, zero %d, quantum %d, marks %q\n%+v\n", src.Channel(), src.Zero(), src.Quantum(), src.Marks(), src.Report())
 }
 
 func describeHistograms(out *bytes.Buffer, s sample) {

@@ -90,13 +90,22 @@ func openSigrok(in *input) (reader, error) {
 	s := &sigrok{in: in, lines: newLineReader(in), rate: sampleClock{rate: uint64(in.opt.SampleRate)}}
 	var cells []string
 	for _, l := range in.head.full() {
-		if a, ok := parseAnnotation([]byte(l)); ok && annotationNote(a) == "" {
+		a, ok := parseAnnotation([]byte(l))
+		switch {
+		case !ok:
+		case annotationNote(a) == "":
 			cells = append(cells, string(a.text))
+		default:
+			in.marks = decoderMarks
 		}
 	}
 	s.radix = guessRadix(cells)
 	return s, nil
 }
+
+// decoderMarks are the line errors that a decoder shows beside the start, stop
+// and data bits. An export of the data alone shows none of them.
+const decoderMarks = results.Framing | results.Parity | results.Break
 
 var annotationNotes = []string{"start bit", "stop bit", "parity bit", "frame error", "framing error",
 	"parity error", "break condition", "packet"}

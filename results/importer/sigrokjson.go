@@ -69,7 +69,9 @@ func openSigrokJSON(in *input) (reader, error) {
 	var cells []string
 	for _, l := range in.head.full() {
 		if e, ok := parseTraceEvent([]byte(l)); ok && e.phase == 'B' {
-			if _, note := noteFlags(e.name); !note {
+			if _, note := noteFlags(e.name); note {
+				in.marks = decoderMarks
+			} else {
 				cells = append(cells, string(e.name))
 			}
 		}

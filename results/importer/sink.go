@@ -81,13 +81,19 @@ func (s *sink) wrap() {
 	}
 }
 
-// placeholders gives n bytes of unknown value. They are shared: not to be
-// written to.
+// placeholders gives n bytes of unknown value, at most 64 KiB: no read of a
+// serial port brings more, and a number in a file must not become memory. They
+// are shared: not to be written to.
 func (s *sink) placeholders(n int64) []byte {
-	return zeros[:min(n, int64(len(zeros)))]
+	if n > maxUnknown {
+		s.warn("a read of %d bytes: of bytes that are not in the file at most %d a read are counted", n, maxUnknown)
+	}
+	return zeros[:min(n, maxUnknown)]
 }
 
-var zeros [1 << 20]byte
+const maxUnknown = 64 << 10
+
+var zeros [maxUnknown]byte
 
 // isPlaceholder knows bytes that placeholders gave.
 func isPlaceholder(b []byte) bool { return len(b) > 0 && &b[0] == &zeros[0] }

@@ -128,7 +128,8 @@ func (s *socat) next(rec *record) error {
 	return io.EOF
 }
 
-const maxChunkText = 4 << 20
+// maxChunkText is the most that is kept of a chunk: 200 KiB as -x -v writes it.
+const maxChunkText = 1 << 20
 
 func (s *socat) addText(b []byte) {
 	if len(s.text)+len(b) < maxChunkText {

@@ -294,6 +294,15 @@ func (s *Source) Channel() string {
 	return s.chosen.Name
 }
 
+// Marks says which line errors the file would mark on its characters: where it
+// marks none of these, there were none. Known once there was an event.
+func (s *Source) Marks() results.Flags {
+	if s.chosen == nil {
+		return s.in.marks
+	}
+	return s.in.marks | s.chosen.marks
+}
+
 // Zero is the stamp of the first event in nanoseconds from the file's own
 // zero: 1970 in UTC or local time, midnight, boot, or the capture's start.
 func (s *Source) Zero() int64 { return s.zero }

@@ -72,6 +72,9 @@ func (s *strace) stream(c straceCall) *stream {
 	return st
 }
 
+// maxWaiting bounds what is kept of reads whose return is not known yet.
+const maxWaiting = 100
+
 // A descriptor that is polled returns 0 all the time without ending anything.
 const maxStreams = 16
 
@@ -175,7 +178,7 @@ func (s *strace) line(line []byte) {
 	}
 	switch c.kind {
 	case callUnfinished:
-		if len(s.entered) < maxChannels {
+		if len(s.entered) < maxChannels && len(line) < maxKept {
 			kept := c.clone()
 			kept.entry = at
 			s.entered[string(c.pid)] = kept
@@ -236,8 +239,11 @@ func (s *strace) call(c straceCall, entry int64) {
 		r.at = entry
 	case c.spent >= 0:
 		r.at = entry + c.spent
-	default:
+	case len(s.waiting) < maxWaiting:
 		s.waiting[string(c.pid)] = r
+		return
+	default:
+		s.in.sink.bad("the reads of more than %d threads wait for a line of their thread: when this one returned is not known", maxWaiting)
 		return
 	}
 	s.ready = append(s.ready, r)
@@ -256,11 +262,11 @@ func (s *strace) take() *straceRead {
 // the return value.
 func (s *strace) data(dst []byte, c straceCall) (data []byte, cut bool) {
 	dst = appendUnescaped(dst, c.text)
-	n := int(min(c.result, int64(len(zeros))))
-	if cut = len(dst) < n; cut {
-		dst = append(dst, s.in.sink.placeholders(int64(n-len(dst)))...)
+	n := c.result
+	if cut = int64(len(dst)) < n; cut {
+		return append(dst, s.in.sink.placeholders(n-int64(len(dst)))...), true
 	}
-	return dst[:n], cut
+	return dst[:n], false
 }
 
 // channel names `fd 3 rx`, with the thread and the stream where there are

@@ -26,6 +26,10 @@ type straceCall struct {
 	entry  int64  // kept for a call that was resumed
 }
 
+// maxKept is the longest text of a call that is kept: a path has at most 4096
+// bytes, each of which may be an escape of four.
+const maxKept = 4 * 4096
+
 // opens says whether the result is a new descriptor.
 func (c straceCall) opens() bool {
 	switch string(c.name) {
@@ -37,7 +41,7 @@ func (c straceCall) opens() bool {
 
 // opened gives the path that a call opened, nil when it shows none.
 func (c straceCall) opened() []byte {
-	if !bytes.HasPrefix(c.name, []byte("open")) || len(c.text) == 0 {
+	if !bytes.HasPrefix(c.name, []byte("open")) || len(c.text) == 0 || len(c.text) > maxKept {
 		return nil
 	}
 	return appendUnescaped(nil, c.text)
@@ -125,7 +129,7 @@ func (c *straceCall) descriptor(args []byte) {
 		return
 	}
 	rest := args[i+1:]
-	if end := bytes.IndexAny(rest, "<>"); end >= 0 {
+	if end := bytes.IndexAny(rest, "<>"); end >= 0 && end < maxKept {
 		c.path = appendUnescaped([]byte{}, rest[:end])
 	}
 }

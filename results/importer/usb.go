@@ -144,7 +144,8 @@ func (c *capture) usbPacket(rec *record) bool {
 		return false
 	}
 	rec.data = u.data
-	if s := c.state(u.usbDevice); u.incoming && s.ftdi {
+	status := u.incoming && c.state(u.usbDevice).ftdi
+	if status {
 		c.in.sink.warn("an FTDI adapter: its two status bytes are taken off, its stamps step by its latency timer")
 		rec.data = c.stripStatus(u.data, rec)
 	}
@@ -157,6 +158,9 @@ func (c *capture) usbPacket(rec *record) bool {
 			name := fmt.Sprintf("usb %d:%d:%#02x %s", u.bus, u.device, u.endpoint, dir)
 			return name, []string{dir, fmt.Sprintf("%#02x", u.endpoint), fmt.Sprintf("usb %d:%d %s", u.bus, u.device, dir)}
 		})
+	if status {
+		rec.ch.marks = allErrors
+	}
 	return len(rec.data) > 0 || rec.flags != 0
 }
 

@@ -100,7 +100,7 @@ func (u *usbmonText) channel(pipe []byte, in bool) *channel {
 
 // bytes decodes the words `515806 0a`; more than they hold, is not known.
 func (u *usbmonText) bytes(l usbmonLine) []byte {
-	n := int(min(l.len, int64(len(zeros))))
+	n := int(min(l.len, maxUnknown))
 	u.data = u.data[:0]
 	for _, w := range l.words {
 		for i := 0; i+1 < len(w) && len(u.data) < n; i += 2 {

@@ -129,7 +129,11 @@ func (p *printer) characters(r *results.Run) {
 	}
 	p.item("characters", "%d%s", r.Characters, sent)
 	if r.Batched > 0 {
-		p.item("", "in %d reads: %d shared one with the character before, no interval is known there", r.Events, r.Batched)
+		what := "reads"
+		if p.source.Class == "line" {
+			what = "lines"
+		}
+		p.item("", "in %d %s: %d shared one with the character before, no interval is known there", r.Events, what, r.Batched)
 	}
 	p.faults(r)
 	switch e := r.Errors; {
