@@ -38,6 +38,7 @@ tables of 1998 a log is counted with a 1024 Hz clock.
 Flags:
   --bin D              width of a table's row (1ms)
   --tick HZ            read all with a counter, as in 1998: --tick 1024
+  --late-by D          above it a character is late, in every run (each run's own)
   --json FILE          the comparison as JSON; - is stdout, in place of the text
   --csv FILE           the figures as CSV; - is stdout, in place of the text
 
@@ -82,23 +83,46 @@ func (p *program) compare(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	var columns []results.Column
+	var read []input
 	for i := range inputs {
 		c, err := inputs[i].column(ctx, view)
 		if err != nil {
 			status = p.voice.Fail(err)
 			continue
 		}
-		columns = append(columns, c)
+		columns, read = append(columns, c), append(read, inputs[i])
 	}
 	if len(columns) == 0 || len(columns) == 1 && status != cli.Done {
 		return max(status, cli.Failed), nil
 	}
-	return p.compared(columns, view, f, status)
+	c, broken, err := p.compared(columns, view, f)
+	if err != nil {
+		return 0, err
+	}
+	twice(c, read)
+	if err := f.report.Write(p.stdout, comparisonForms(c)); err != nil {
+		return 0, err
+	}
+	if status != cli.Done {
+		return status, nil
+	}
+	return broken, nil
 }
 
-// compared judges, compares and writes.
-func (p *program) compared(columns []results.Column, view results.View, f *compareFlags, status int) (int, error) {
-	broken := cli.Done
+// twice warns of inputs that are one.
+func twice(c *results.Comparison, read []input) {
+	for i := range read {
+		for k := range read[:i] {
+			if read[k].same(&read[i]) {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s and %s are the same: no difference says nothing", c.Columns[k].Mark, c.Columns[i].Mark))
+			}
+		}
+	}
+}
+
+// compared judges and compares; broken is the exit status of the limits.
+func (p *program) compared(columns []results.Column, view results.View, f *compareFlags) (c *results.Comparison, broken int, err error) {
+	broken = cli.Done
 	for i := range columns {
 		runs := make([]results.Run, len(columns[i].Phases))
 		for k := range runs {
@@ -110,17 +134,11 @@ func (p *program) compared(columns []results.Column, view results.View, f *compa
 			columns[i].Phases[k].Run = runs[k]
 		}
 	}
-	c := results.Compare(columns, view)
+	c = results.Compare(columns, view)
 	if len(columns) > 1 && !c.Common() {
-		return 0, nothingInCommon(columns)
+		return nil, 0, nothingInCommon(columns)
 	}
-	if err := f.report.Write(p.stdout, comparisonForms(c)); err != nil {
-		return 0, err
-	}
-	if status != cli.Done {
-		return status, nil
-	}
-	return broken, nil
+	return c, broken, nil
 }
 
 func comparisonForms(c *results.Comparison) cli.Forms {
@@ -136,6 +154,7 @@ func (p *program) parseCompare(args []string) (f *compareFlags, done bool, err e
 	f = &compareFlags{set: fs}
 	fs.DurationVar(&f.report.Bin, "bin", time.Millisecond, "")
 	fs.Int64Var(&f.report.Tick, "tick", 0, "")
+	fs.DurationVar(&f.report.LateBy, "late-by", 0, "")
 	f.report.AddOutputs(fs)
 	f.limits.Add(fs)
 	if done, err = cli.Parse(fs, args, compareUsage, p.stdout); done || err != nil {
@@ -153,7 +172,7 @@ func (p *program) parseCompare(args []string) (f *compareFlags, done bool, err e
 // chooseView finds the coarsest clock among the inputs, or takes the one that
 // the user asked for.
 func chooseView(inputs []input, f *compareFlags) (v results.View, err error) {
-	v = results.View{Quantity: results.OfInterval, BinNS: int64(f.report.Bin), TickHz: f.report.Tick, Readings: f.report.Tick > 0}
+	v = results.View{Quantity: results.OfInterval, BinNS: int64(f.report.Bin), TickHz: f.report.Tick, Readings: f.report.Tick > 0, LateByNS: int64(f.report.LateBy)}
 	counted, histogram := "", ""
 	for i := range inputs {
 		switch inputs[i].kind {

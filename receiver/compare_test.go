@@ -173,13 +173,16 @@ type comparisonJSON struct {
 		Readings bool
 		TickHz   int64 `json:"tick_hz"`
 	}
-	Columns []struct{ Kind string }
-	Phases  []struct {
+	Columns  []struct{ Kind string }
+	Warnings []string
+	Phases   []struct {
 		Label string
 		Cells []*struct {
-			Count  int64
-			P50    *int64 `json:"p50_ns"`
-			Limits []results.Limit
+			Count     int64
+			Late      results.Late
+			Undecided int64  `json:"late_undecided"`
+			P50       *int64 `json:"p50_ns"`
+			Limits    []results.Limit
 		}
 		Differences []struct {
 			Figure          string
@@ -279,6 +282,68 @@ func TestCompareBesideAnotherToolsHistogram(t *testing.T) {
 	}
 }
 
+// The user's own bound of late: what a column cannot tell by it is null.
+func TestCompareLateBy(t *testing.T) {
+	log := twoPhases(t, 90e3)
+	plain := comparedJSON(t, 0, log)
+	own := plain.Phases[0].Cells[0].Late
+	report := reportFile(t, log, "--late-by", "50us")
+	hist := write(t, "hist.txt", "# Histogram\n000000 000900\n000040 000080\n000060 000020\n# Total: 000001000\n# Min Latencies: 00000\n# Avg Latencies: 00004\n# Max Latencies: 00060\n# Histogram Overflows: 00000\n")
+	for _, c := range []struct {
+		args   []string
+		column int
+		share  float64 // of the first phase; -1 null, -2 something between 0 and 1
+		doubt  int64
+	}{
+		{[]string{log, "--late-by", "50us"}, 0, -2, 0},
+		{[]string{report, "--late-by", "50us"}, 0, -2, 0},
+		{[]string{report, "--late-by", "60us"}, 0, -1, 0},
+		{[]string{log, hist, "--late-by", "50us"}, 1, .02, 0},
+		{[]string{log, hist, "--late-by", "60us"}, 1, .02, 0},
+		{[]string{log, hist, "--late-by", "60500ns"}, 1, -1, 0},
+		{[]string{log, hist}, 1, -1, 0},
+		{[]string{"published:windowsnt4", "--late-by", "5ms"}, 0, 0, 0},
+		{[]string{"published:windowsnt4", "--late-by", "1300us"}, 0, -1, 489},
+	} {
+		j := comparedJSON(t, 0, c.args...)
+		late := j.Phases[0].Cells[c.column].Late
+		switch {
+		case c.share == -1 && (late.Share != nil || late.Count != nil):
+			t.Errorf("%v: %v is late", c.args[1:], *late.Share)
+		case c.share == -2 && (late.Share == nil || *late.Share <= 0 || *late.Share >= 1 || *late.Count <= *own.Count || *late.ByNS != 50_000):
+			t.Errorf("%v: %+v, with the run's own bound %+v", c.args[1:], late, own)
+		case c.share >= 0 && (late.Share == nil || *late.Share != c.share):
+			t.Errorf("%v: %+v, want %v", c.args[1:], late, c.share)
+		}
+		if got := j.Phases[0].Cells[c.column].Undecided; got != c.doubt {
+			t.Errorf("%v: %d in doubt", c.args[1:], got)
+		}
+	}
+	// What cannot be told cannot be judged.
+	if status, _, e := compared(report, "--late-by", "60us", "--max-late-share", "50"); status != 3 || !strings.Contains(e, "--late-by 60µs") {
+		t.Errorf("status %d: %s", status, e)
+	}
+	if status, _, e := compared(report, "--late-by", "50us", "--max-late-share", "100"); status != 0 {
+		t.Errorf("status %d: %s", status, e)
+	}
+}
+
+func TestCompareSaysWhatIsNoComparison(t *testing.T) {
+	log := twoPhases(t, 90e3)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{log, log}, "A and B are the same"},
+		{[]string{"published:windowsnt4", "published:windowsnt4"}, "A and B are the same"},
+		{[]string{log, reportFile(t, log)}, ""},
+	} {
+		if text := strings.Join(comparedJSON(t, 0, c.args...).Warnings, "; "); text != c.want && (c.want == "" || !strings.Contains(text, c.want)) {
+			t.Errorf("%v: %q, want %q", c.args, text, c.want)
+		}
+	}
+}
+
 func TestCompareJudgesLimits(t *testing.T) {
 	log := twoPhases(t, 60e3)
 	for _, c := range []struct {
@@ -332,13 +397,18 @@ func TestCompareRefuses(t *testing.T) {
 		{[]string{log, "--json", "-", "--csv", "-"}, 2, "stdout", "file"},
 		{[]string{log, "--max-late-share", "101"}, 2, "101", "percentage"},
 		{[]string{log, "--max-interval", "0s"}, 2, "0s", "20ms"},
+		{[]string{log, "--late-by", "0s"}, 2, "--late-by 0s", "250us"},
+		{[]string{log, "--late-by", "-1ms"}, 2, "negative", "5ms"},
 		{[]string{log, "--max-lateness", "-1ms"}, 2, "-1ms", "1ms"},
 		{[]string{log, "--max-lost", "-1"}, 2, "-1", "from 0"},
 		{[]string{log, "--max-errors", "-1"}, 2, "-1", "from 0"},
 		{[]string{"published:windowsnt4", "--bin", "2ms"}, 2, "1024 Hz", "drop"},
 		{[]string{"published:windowsnt4", "--tick", "1000"}, 2, "1024 Hz", "drop"},
 		{[]string{log, "--nonsense"}, 2, "nonsense", "--help"},
-		{[]string{log, "-"}, 1, "- is no file", "file"},
+		{[]string{log, "-"}, 1, "- cannot be compared", "file"},
+		{[]string{log, "/dev/null"}, 1, "a pipe or device only once", "file"},
+		{[]string{log, write(t, "probe.json", `{"format": "serialtiming-probe"}`)}, 1, "report of a probe", "--log"},
+		{[]string{log, write(t, "text", " M-Sec  Count (x)\n     5   1997\n")}, 1, "text of a report", "--json"},
 		{[]string{log, "/no/such.csv"}, 1, "such.csv", "name"},
 		{[]string{log, t.TempDir()}, 1, "folder", "log"},
 		{[]string{log, other}, 1, "in common", `"disk"`},
@@ -386,7 +456,7 @@ func TestCompareHelpAndInterrupt(t *testing.T) {
 	if status != 0 || out != compareUsage || e != "" {
 		t.Errorf("status %d\n%s%s", status, out, e)
 	}
-	for _, flag := range []string{"--bin", "--tick", "--json", "--csv", "--max-interval", "--max-lateness", "--max-late-share", "--max-lost", "--max-errors"} {
+	for _, flag := range []string{"--bin", "--tick", "--late-by", "--json", "--csv", "--max-interval", "--max-lateness", "--max-late-share", "--max-lost", "--max-errors"} {
 		if !strings.Contains(compareUsage, "  "+flag+" ") {
 			t.Errorf("the usage does not name %s", flag)
 		}

@@ -19,6 +19,12 @@ func (in *input) histograms(r io.Reader) ([]input, error) {
 	if unknown := (*importer.UnknownError)(nil); errors.As(err, &unknown) {
 		return nil, cli.WithHint(fmt.Errorf("%s is no run log, no JSON report and no histogram of another tool", in.name), "%s", whatIsARun)
 	}
+	if errors.Is(err, importer.ErrOwnLog) {
+		return nil, cli.WithHint(fmt.Errorf("%s is a compressed log: a log is read twice to compare it", in.name), "unpack it first")
+	}
+	if errors.Is(err, importer.ErrEmpty) {
+		return nil, cli.WithHint(err, "%s", whatIsARun)
+	}
 	if refused := (*importer.Refusal)(nil); errors.As(err, &refused) {
 		return nil, cli.WithHint(err, "a log of another tool becomes one of ours by: receiver replay %s --log run.csv", in.name)
 	}
@@ -33,9 +39,40 @@ func (in *input) histograms(r io.Reader) ([]input, error) {
 			one.data.Name = fmt.Sprintf("%s, %s", in.name, list[i].Label)
 		}
 		one.add([]results.Run{latencies(&list[i])}, nil)
+		one.counted = &list[i]
 		columns = append(columns, one)
 	}
 	return columns, nil
+}
+
+// late counts the values above a bound where the buckets allow it: the bound
+// must not lie inside one that holds any. Without a bound there is no late, the
+// tool knew none.
+func (in *input) late(by int64) {
+	h := in.counted
+	if by == 0 || h.Total == 0 {
+		return
+	}
+	in.data.Phases[0].Run.Late.ByNS = &by
+	late, end := h.Over, int64(0)
+	for i, b := range h.Rows {
+		end = b.Value + h.Width
+		if growing := h.Format == "hdrhistogram"; growing && i+1 < len(h.Rows) {
+			end = h.Rows[i+1].Value // it reaches no further
+		} else if growing {
+			end = max(end, h.Max+1)
+		}
+		switch {
+		case b.Value >= by:
+			late += b.Count
+		case end > by:
+			return
+		}
+	}
+	if h.Over > 0 && end < by {
+		return
+	}
+	in.data.Phases[0].Run.Late.Count, in.data.Phases[0].Run.Late.Share = &late, new(float64(late)/float64(h.Total))
 }
 
 // latencies makes a run of a histogram: its lateness, and nothing else.

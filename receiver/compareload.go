@@ -13,6 +13,7 @@ import (
 
 	"serialtiming/internal/cli"
 	"serialtiming/results"
+	"serialtiming/results/importer"
 	"serialtiming/results/published"
 )
 
@@ -28,8 +29,18 @@ const (
 // everything else is read at once.
 type input struct {
 	name, kind string
+	file       os.FileInfo // nil: none
 	data       results.Column
+	counted    *importer.Histogram // of a histogram
 	program    *program
+}
+
+// same tells whether two inputs are the same columns of the same file.
+func (in *input) same(other *input) bool {
+	if in.file == nil || other.file == nil {
+		return in.name == other.name
+	}
+	return os.SameFile(in.file, other.file) && (in.kind != kindHistogram || in.data.Phases[0].Run.Label == other.data.Phases[0].Run.Label)
 }
 
 const publishedPrefix = "published:"
@@ -59,9 +70,12 @@ func (p *program) openRun(name string) ([]input, error) {
 		err := in.published(system)
 		return []input{in}, err
 	}
-	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
-		return nil, cli.WithHint(fmt.Errorf("%s is no file: a log is read twice to compare it", name), "write it to a file first")
+	st, err := os.Stat(name)
+	if name == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return nil, cli.WithHint(fmt.Errorf("%s cannot be compared: a log is read twice for it, and a pipe or device only once", name),
+			"write it to a file first, and give that")
 	}
+	in.file = st
 	f, err := p.openLog(name)
 	if err != nil {
 		return nil, err
@@ -78,6 +92,10 @@ func (p *program) openRun(name string) ([]input, error) {
 		in.kind, in.data.Kind = kindLog, kindLog
 	case bytes.Contains(head, []byte(`"`+results.ComparisonFormat+`"`)):
 		return nil, cli.WithHint(fmt.Errorf("%s is a comparison, not a run", name), "give the logs or reports that it was made from")
+	case bytes.Contains(head, []byte(`"serialtiming-probe"`)):
+		return nil, cli.WithHint(fmt.Errorf("%s is the report of a probe, not a run", name), "%s", whatIsARun)
+	case bytes.HasPrefix(head, []byte(" M-Sec ")):
+		return nil, cli.WithHint(fmt.Errorf("%s is the text of a report, whose figures are rounded", name), "%s", whatIsARun)
 	case results.IsReport(head):
 		err = in.report(r)
 		return []input{in}, err
@@ -126,7 +144,7 @@ func (in *input) report(r io.Reader) error {
 		return cli.WithHint(fmt.Errorf("%s: the report holds no run", in.name), "give another")
 	}
 	in.kind, in.data.Kind = kindReport, "report, source "+results.OneLine(rep.Source.Kind)
-	in.data.QuantumNS = max(rep.Source.QuantumNS, 0)
+	in.data.Source, in.data.Class, in.data.QuantumNS = rep.Source.Kind, rep.Source.Class, max(rep.Source.QuantumNS, 0)
 	in.add(rep.Runs, nil)
 	return nil
 }
@@ -139,6 +157,8 @@ func (in *input) column(ctx context.Context, v results.View) (results.Column, er
 		return in.data, err
 	case kindReport:
 		return in.data, in.reread(v)
+	case kindHistogram:
+		in.late(v.LateByNS)
 	}
 	return in.data, nil
 }
@@ -146,7 +166,13 @@ func (in *input) column(ctx context.Context, v results.View) (results.Column, er
 // reread makes a report's tables the view's, where they allow it.
 func (in *input) reread(v results.View) error {
 	for i := range in.data.Phases {
-		t := &in.data.Phases[i].Run.Table
+		r := &in.data.Phases[i].Run
+		if by := r.Late.ByNS; v.LateByNS > 0 && !v.Readings && by != nil && *by != v.LateByNS {
+			in.program.voice.Warn("%s: late is unknown of %q: its report counted by more than %v, and holds no more than that count", in.name, r.Label, time.Duration(*by))
+			in.program.voice.Hint(fmt.Sprintf("give its log, or write the report with --late-by %v", time.Duration(v.LateByNS)))
+			r.Late = results.Late{}
+		}
+		t := &r.Table
 		switch {
 		case v.Readings && !v.Shows(t):
 			return cli.WithHint(fmt.Errorf("%s holds a table that was not counted at %d Hz: a report cannot be read again with a coarser clock", in.name, v.TickHz),

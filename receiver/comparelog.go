@@ -24,7 +24,7 @@ func (in *input) log(ctx context.Context, v results.View) error {
 	if source.Kind != kindLog {
 		in.data.Kind = "log, source " + results.OneLine(source.Kind)
 	}
-	in.data.QuantumNS = max(source.QuantumNS, 1)
+	in.data.Source, in.data.Class, in.data.QuantumNS = source.Kind, source.Class, max(source.QuantumNS, 1)
 	for i := range runs {
 		for _, w := range runs[i].Warnings {
 			if strings.Contains(w, "torn") {
@@ -67,7 +67,7 @@ func (in *input) replayed(ctx context.Context, v results.View) (runs []results.R
 		return nil, source, err
 	}
 	defer done()
-	a := assemble.New(assemble.Options{Quantum: 1,
+	a := assemble.New(assemble.Options{Quantum: 1, LateBy: time.Duration(v.LateByNS),
 		Table: results.TableKind{Bin: time.Duration(v.BinNS), Hz: v.TickHz}})
 	if err := a.Replay(l, in.name); err != nil {
 		return nil, source, fmt.Errorf("%s: %w", in.name, err)
@@ -102,8 +102,8 @@ func sequenceOptions(v results.View, r *results.Run) results.SequenceOptions {
 	if v.Readings {
 		o.Hz = v.TickHz
 		if p := r.Period.AnnouncedNS; p != nil && *p > 0 {
-			_, high := results.OnTime(*p, o.Hz)
-			o.Above = high * 1e6
+			from, _ := results.LateFrom(*p, v.LateByNS, o.Hz)
+			o.Above = (from - 1) * 1e6
 		}
 		return o
 	}

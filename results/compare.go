@@ -19,6 +19,8 @@ type Column struct {
 	Mark      string   `json:"mark"` // A, B, … as warnings call it
 	Name      string   `json:"name"`
 	Kind      string   `json:"kind"`       // log, report, published, or another tool's name
+	Source    string   `json:"source"`     // as in a report's source; "" unknown
+	Class     string   `json:"class"`      // the same: character, chunk, line
 	QuantumNS int64    `json:"quantum_ns"` // step of the stamps, 0 unknown
 	Phases    []Sample `json:"-"`
 }
@@ -39,6 +41,8 @@ type View struct {
 	Readings bool  `json:"readings"`
 	TickHz   int64 `json:"tick_hz,omitempty"` // of the tables' counter; 0: they have bins
 	BinNS    int64 `json:"bin_ns"`            // of the tables' rows
+	// LateByNS is the bound of late that the user set; 0: each run's own.
+	LateByNS int64 `json:"late_by_ns,omitempty"`
 }
 
 // Shows says whether a table is of the view's kind.
@@ -105,6 +109,9 @@ type Cell struct {
 	Derived       *Derived  `json:"derived"` // of readings only
 	Limits        []Limit   `json:"limits"`
 
+	// Undecided readings may be late or not, so the late share is not known.
+	Undecided int64 `json:"late_undecided,omitempty"`
+
 	sequence *Sequence
 }
 
@@ -137,6 +144,7 @@ func Compare(columns []Column, v View) *Comparison {
 		c.Phases = append(c.Phases, c.phase(p))
 	}
 	c.quanta()
+	c.sources()
 	return c
 }
 
@@ -261,7 +269,7 @@ func (v View) cell(s *Sample) *Cell {
 		}
 	}
 	if v.Readings {
-		c.readings(r)
+		c.readings(r, v.LateByNS)
 		return c
 	}
 	d := r.Interval
@@ -279,8 +287,8 @@ func (v View) cell(s *Sample) *Cell {
 }
 
 // readings takes the figures from a table of readings alone, as in 1998. Late
-// is a reading that an interval on time cannot show.
-func (c *Cell) readings(r *Run) {
+// is a reading that only a late interval can show: see LateFrom.
+func (c *Cell) readings(r *Run, by int64) {
 	period := int64(0)
 	if c.PeriodNS != nil {
 		period = *c.PeriodNS
@@ -296,19 +304,48 @@ func (c *Cell) readings(r *Run) {
 	if c.Derived.OnTime == nil || c.Count == 0 {
 		return
 	}
+	from, doubt := LateFrom(period, by, *t.TickHz)
+	if by == 0 {
+		by = lateReading(from, period, *t.TickHz)
+	}
+	c.Late.ByNS = &by
 	late := t.Over
 	for _, row := range t.Rows {
-		if row.Key > c.Derived.OnTime[1] {
+		switch {
+		case row.Key >= from:
 			late += row.Count
+		case row.Key >= doubt:
+			c.Undecided += row.Count
 		}
 	}
-	c.Late = Late{ByNS: new(lateReading(period, *t.TickHz)), Count: new(late), Share: new(float64(late) / float64(c.Count))}
+	if c.Undecided == 0 {
+		c.Late.Count, c.Late.Share = new(late), new(float64(late)/float64(c.Count))
+	}
+}
+
+// LateFrom gives the lowest reading that only an interval longer than the
+// period by more than by can show, and the lowest that such an interval shows
+// at all: those between may be either. With by 0 late is every reading that an
+// interval on time cannot show, and nothing is in doubt.
+func LateFrom(periodNS, by, hz int64) (from, doubt int64) {
+	if _, high := OnTime(periodNS, hz); by == 0 {
+		return high + 1, high + 1
+	}
+	limit := float64(periodNS + by)
+	doubt = max(Reading(Ticks(periodNS+by, hz), hz)-1, 0)
+	for _, to := ReadingSpan(doubt, hz); to <= limit; _, to = ReadingSpan(doubt, hz) {
+		doubt++
+	}
+	from = doubt
+	for low, _ := ReadingSpan(from, hz); low < limit; low, _ = ReadingSpan(from, hz) {
+		from++
+	}
+	return from, doubt
 }
 
 // lateReading gives the lateness that the lowest late reading proves.
-func lateReading(period, hz int64) int64 {
-	_, high := OnTime(period, hz)
-	low, _ := ReadingTicks(high+1, hz)
+func lateReading(from, period, hz int64) int64 {
+	low, _ := ReadingTicks(from, hz)
 	return int64(math.Round(ticksNS(low-1, hz))) - period
 }
 

@@ -246,3 +246,45 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+// Whatever interval is counted from whatever phase of the ticks: from the
+// first bound on it is late, below the second it is not.
+func TestLateFromIsSure(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		hz := []int64{1024, 1000, 100, 18}[r.IntN(4)]
+		period, by := 1+r.Int64N(50e6), r.Int64N(40e6)
+		from, doubt := LateFrom(period, by, hz)
+		start, d := r.Int64N(1e9), period+by-20e6+r.Int64N(60e6)
+		if d <= 0 {
+			continue
+		}
+		reading := Reading(Ticks(start+d, hz)-Ticks(start, hz), hz)
+		late := d > period+by
+		if doubt > from || reading >= from && by > 0 && !late || reading < doubt && by > 0 && late {
+			t.Fatalf("%d Hz, period %d, by %d: an interval of %d reads %d, late from %d, in doubt from %d", hz, period, by, d, reading, from, doubt)
+		}
+		if by == 0 && reading >= from && d <= period {
+			t.Fatalf("an interval of %d reads %d", d, reading)
+		}
+	}
+}
+
+func TestCompareSaysWhatTheStampsAreOf(t *testing.T) {
+	a, b, c := columnOf("a", measured("x", 600, 1e5, plain, false)), columnOf("b", measured("x", 600, 1e5, plain, false)), columnOf("c", measured("x", 600, 1e5, plain, false))
+	a.Source, a.Class, b.Source, b.Class = "cable", "character", "sender", "character"
+	c.Source, c.Class = "socat", "chunk"
+	for _, x := range []struct {
+		columns []Column
+		want    string
+	}{
+		{[]Column{a, a}, ""},
+		{[]Column{a, b}, "B is what a sender saw of itself, A is what arrived: the way between is in the difference"},
+		{[]Column{b, b}, ""},
+		{[]Column{a, c}, "not every stamp is a character's: those of B are of a read"},
+	} {
+		if got := strings.Join(Compare(x.columns, View{Quantity: OfInterval, BinNS: 1e6}).Warnings, "; "); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func (c *Comparison) unlike(figure string, column int, a, b *Cell) string {
 	case figure == FigureLost && (a.LostIsMinimum || b.LostIsMinimum):
 		return "a loss is only known to be at least that"
 	case figure == FigureLate && a.Late.ByNS != nil && b.Late.ByNS != nil && *a.Late.ByNS != *b.Late.ByNS:
-		return fmt.Sprintf("late is more than %v in %s, more than %v in %s", span(float64(*a.Late.ByNS)), name[0], span(float64(*b.Late.ByNS)), name[1])
+		return fmt.Sprintf("late is more than %v in %s, more than %v in %s: --late-by reads both alike", span(float64(*a.Late.ByNS)), name[0], span(float64(*b.Late.ByNS)), name[1])
 	}
 	return ""
 }
@@ -186,6 +186,9 @@ func (c *Comparison) measuring(ph *Phase) {
 		case cell.Count < 5000:
 			warn("%s has %d values, too few for p99.9, which needs 5000", mark, cell.Count)
 		}
+		if cell.Undecided > 0 {
+			warn("late is unknown in %s: %d readings may be of intervals longer by more than %s or not", c.Columns[i].Mark, cell.Undecided, spanOf(cell.Late.ByNS))
+		}
 	}
 	c.alike(ph, warn)
 }
@@ -279,4 +282,28 @@ func (c *Comparison) quanta() {
 	}
 	c.Warnings = append(c.Warnings, fmt.Sprintf("the values of %s step by %v, those of %s by %v: no difference below %v is shown",
 		most.Mark, time.Duration(most.QuantumNS), least.Mark, time.Duration(least.QuantumNS), time.Duration(most.QuantumNS)))
+}
+
+// sources warns where the columns are not stamps of the same thing.
+func (c *Comparison) sources() {
+	var own, arrived, coarse []string
+	for i := range c.Columns {
+		k := &c.Columns[i]
+		switch {
+		case k.Source == "sender":
+			own = append(own, k.Mark)
+		case k.Source != "":
+			arrived = append(arrived, k.Mark)
+		}
+		if k.Class != "" && k.Class != "character" {
+			coarse = append(coarse, fmt.Sprintf("those of %s are of a %s", k.Mark, map[string]string{"chunk": "read", "line": "line"}[k.Class]))
+		}
+	}
+	if len(own) > 0 && len(arrived) > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is what a sender saw of itself, %s is what arrived: the way between is in the difference",
+			strings.Join(own, ", "), strings.Join(arrived, ", ")))
+	}
+	if len(coarse) > 0 {
+		c.Warnings = append(c.Warnings, "not every stamp is a character's: "+strings.Join(coarse, ", "))
+	}
 }

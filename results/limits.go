@@ -193,8 +193,11 @@ func lateness(r *Run) measure {
 }
 
 func (l Limits) lateShare(r *Run) measure {
-	if r.Late.Share == nil || r.Lateness == nil || r.Lateness.Count == 0 {
+	switch {
+	case r.Lateness == nil || r.Lateness.Count == 0:
 		return unknown("the lateness is not known without a period and a sequence")
+	case r.Late.Share == nil:
+		return unknown("the run was not counted by this bound of late")
 	}
 	m := known(*r.Late.Share)
 	if ns, name := l.step(r); r.Late.ByNS != nil && *r.Late.ByNS < ns {

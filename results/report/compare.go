@@ -61,7 +61,11 @@ func (p *comparePrinter) legend() {
 	v := p.c.View
 	switch {
 	case v.Readings:
-		p.line(" all read with a counter of %d Hz: whole milliseconds; late is a reading that no interval on time shows", v.TickHz)
+		late := "no interval on time shows"
+		if v.LateByNS > 0 {
+			late = "only an interval longer than the period by more than " + Span(float64(v.LateByNS)) + " shows"
+		}
+		p.line(" all read with a counter of %d Hz: whole milliseconds; late is a reading that %s", v.TickHz, late)
 	case v.Quantity == results.OfLateness:
 		p.line(" figures are of the lateness: a histogram of another tool holds no intervals")
 	}
@@ -114,6 +118,9 @@ func (p *comparePrinter) derived(d *results.Derived) {
 }
 
 func (p *comparePrinter) lateCell(c *results.Cell) {
+	if c.Undecided > 0 {
+		p.item("late", "unknown by more than %s: %d readings may be of such an interval or not", Span(float64(*c.Late.ByNS)), c.Undecided)
+	}
 	if c.Late.Share == nil || c.Late.ByNS == nil {
 		return
 	}
