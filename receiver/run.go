@@ -97,8 +97,7 @@ type session struct {
 	held      held
 	dropped   int64
 	usage     counted
-	counters  serialport.Counters
-	counting  bool
+	errors    *assemble.LineErrors
 
 	hinted, wrongHinted bool
 }
@@ -124,6 +123,8 @@ func (s *session) open(ctx context.Context) error {
 	if err := s.flags.port.Grants(s.voice, grants); err != nil {
 		return err // before two seconds of warm-up, and before the other end is waited for
 	}
+	s.watch = watch.Start(s.realtime, s.thread.observed, time.Hour)
+	grants = append(grants, s.watch.Place())
 	if err := s.warmUp(ctx, cable); err != nil {
 		return err
 	}
@@ -143,6 +144,7 @@ func (s *session) open(ctx context.Context) error {
 		return err
 	}
 	grants = append(grants, settled...)
+	s.watch.Limit(max(3*time.Duration(s.floor.NS), stallAtLeast))
 	ring := capture.NewRing(0)
 	s.reader = capture.NewReader(ring)
 	s.begin(grants)
@@ -164,38 +166,6 @@ func (s *session) config() serialport.Config {
 	return c
 }
 
-// warmUp measures the floor on the thread that will stamp.
-func (s *session) warmUp(ctx context.Context, cable bool) (err error) {
-	if s.flags.warmup == 0 {
-		return nil
-	}
-	ended := make(chan bool)
-	defer close(ended)
-	var stop atomic.Bool
-	go func() {
-		select {
-		case <-ctx.Done():
-			stop.Store(true)
-		case <-ended:
-		}
-	}()
-	s.thread.do(func() {
-		if cable {
-			s.floor, err = watch.Cable(s.config(), s.flags.warmup, &stop)
-		} else {
-			s.floor, err = watch.Wake(s.flags.warmup, &stop)
-		}
-	})
-	if errors.Is(err, errors.ErrUnsupported) {
-		s.voice.Warn("the floor of this receiver is not known: %v", err)
-		err = nil
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	return err
-}
-
 // begin makes the assembler and writes the log's header; the capture starts
 // behind it.
 func (s *session) begin(grants []realtime.Grant) {
@@ -205,9 +175,7 @@ func (s *session) begin(grants []realtime.Grant) {
 		Label: s.flags.port.Label, Log: s.log.Writer(), Usage: s.closing, Wall: time.Now,
 	})
 	s.usage = s.thread.usage()
-	if c, err := serialport.ReadCounters(s.port); err == nil {
-		s.counters, s.counting = c, true
-	}
+	s.errors = assemble.FollowLineErrors(s.port)
 	s.zero = clock.Now()
 	for _, k := range append(assemble.Machine("receiver", s.flags.port.Port, s.port.Info().Driver, s.zero),
 		results.KeyValue{Key: "baud", Value: strconv.Itoa(s.flags.port.Baud)},
@@ -260,16 +228,7 @@ func (s *session) closing() []results.KeyValue {
 		add("page_faults", d.PageFaults)
 		add("involuntary_switches", d.InvoluntarySwitches)
 	}
-	if s.counting {
-		if c, err := serialport.ReadCounters(s.port); err == nil {
-			e := c.Sub(s.counters)
-			s.counters = c
-			add("framing", int64(e.Framing))
-			add("parity", int64(e.Parity))
-			add("overrun", int64(e.Overrun)+int64(e.BufferOverrun))
-			add("break", int64(e.Break))
-		}
-	}
+	items = append(items, s.errors.Closing()...)
 	if s.dropped > 0 {
 		add("dropped", s.dropped)
 		s.dropped = 0
@@ -283,8 +242,6 @@ func (s *session) capture(ctx context.Context) ([]results.Run, error) {
 	live := cli.NewLive(s.voice, s.stderr)
 	started := time.Now()
 	reason := ""
-	limit := max(3*time.Duration(s.floor.NS), stallAtLeast)
-	s.watch = watch.Start(s.realtime, s.thread.observed, limit)
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for reason == "" {
@@ -340,6 +297,7 @@ func cause(err error) error {
 // so that a stall which it woke from is known by then.
 func (s *session) drain() {
 	ready := s.held.take(s.reader, s.watch.Stalls(), s.zero)
+	s.errors.Look(len(s.held.next), func(i int) *results.Event { return &s.held.next[i].Event })
 	for _, e := range ready {
 		s.dropped += e.lost
 		s.assembler.Event(e.Event)
@@ -369,6 +327,9 @@ func (s *session) over(started time.Time) string {
 
 func (s *session) close() {
 	s.stop.Store(true)
+	if s.watch != nil {
+		s.watch.Stop()
+	}
 	if s.thread != nil {
 		s.thread.close()
 	}

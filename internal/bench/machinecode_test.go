@@ -16,6 +16,8 @@ import (
 var roots = []string{
 	"serialtiming/sender/pace.(*loop).Hot",
 	"serialtiming/receiver/capture.(*loop).Hot",
+	"serialtiming/receiver/watch.(*watcher).Hot",
+	"serialtiming/receiver/watch.(*warm).Hot",
 	"serialtiming/sender/probe.(*spinLoop).Hot",
 	"serialtiming/sender/probe.(*wakeUps).Hot",
 	"serialtiming/sender/probe.(*trips).Hot",
@@ -36,15 +38,23 @@ var callTo = regexp.MustCompile(`\b(?:CALL|BL|JMP)\s+([^\s(]\S*|\S*\(\*\S+)\(SB\
 // calls gives for each function of the program what it calls.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "sender")
-	if out, err := exec.Command("go", "build", "-o", program, "../../sender").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir, "../../sender", "../../receiver").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	all := map[string][]string{}
+	for _, program := range []string{"sender", "receiver"} {
+		callsIn(t, filepath.Join(dir, program), all)
+	}
+	return all
+}
+
+func callsIn(t *testing.T, program string, all map[string][]string) {
+	t.Helper()
 	out, err := exec.Command("go", "tool", "objdump", "-s", `serialtiming/`, program).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string][]string{}
 	name := ""
 	s := bufio.NewScanner(bytes.NewReader(out))
 	s.Buffer(nil, 1<<20)
@@ -59,7 +69,6 @@ func calls(t *testing.T) map[string][]string {
 			all[name] = append(all[name], strings.TrimSuffix(m[1], ".abi0"))
 		}
 	}
-	return all
 }
 
 // Nothing in the hot loops has a stack check or a write barrier: they run

@@ -35,6 +35,8 @@ type options struct {
 	path     bool
 	causes   bool
 	replay   bool
+	imports  bool
+	watch    bool
 	load     string // a command that runs beside; "": none
 }
 
@@ -50,7 +52,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.period, "period", time.Millisecond, "period of every program, whole microseconds")
 	f.IntVar(&o.priority, "priority", realtime.DefaultRealtime, "SCHED_FIFO priority of every program")
 	f.StringVar(&timers, "timers", "absolute,periodic,sleep,hybrid,spin", "timers to measure")
-	f.StringVar(&parts, "parts", "lateness,path,replay", "lateness (beside cyclictest), path (write to stamp, beside a C loop), replay (beside wc -l), causes (what makes Go late)")
+	f.StringVar(&parts, "parts", "lateness,path,replay,importers", "lateness (beside cyclictest), path (write to stamp, beside a C loop), replay (beside wc -l), importers (beside mawk and tshark), watch (the path with and without the receiver's watching threads), causes (what makes Go late)")
 	f.StringVar(&o.load, "load", "", "command to run beside lateness and path, as \"stress-ng --cpu 2 --vm 1\"")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -70,10 +72,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			o.path = true
 		case "replay":
 			o.replay = true
+		case "importers":
+			o.imports = true
+		case "watch":
+			o.watch = true
 		case "causes":
 			o.causes = true
 		default:
-			return o, fmt.Errorf("unknown part %q: there are lateness, path, replay, causes", part)
+			return o, fmt.Errorf("unknown part %q: there are lateness, path, replay, importers, watch, causes", part)
 		}
 	}
 	return o, o.validate(f.NArg())
@@ -109,12 +115,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
-	if o.replay { // before memory is locked
-		if err := benchReplay(o.rounds, stdout); err != nil {
+	var matches []match
+	if o.replay {
+		matches = append(matches, ownLog)
+	}
+	if o.imports {
+		matches = append(matches, importers...)
+	}
+	if len(matches) > 0 { // before memory is locked
+		if err := benchReplay(o.rounds, matches, stdout); err != nil {
 			return fail(stderr, err)
 		}
 	}
-	if !o.lateness && !o.path {
+	if !o.lateness && !o.path && !o.watch {
 		return 0
 	}
 	s, err := realtime.Prepare(o.request())
@@ -168,6 +181,9 @@ func measure(o options, s *realtime.Session, stdout, stderr io.Writer) error {
 	}
 	if o.path && err == nil {
 		err = compete(stdout, o.title("Write to stamp on a pseudo-terminal (woke -> arrived)"), o.rounds, pathContestants(o, s, dir, stderr))
+	}
+	if o.watch && err == nil {
+		err = benchWatch(o, s, stdout)
 	}
 	return errors.Join(err, end())
 }

@@ -23,7 +23,7 @@ func pathContestants(o options, s *realtime.Session, dir string, stderr io.Write
 	if c, ok := inC("C loop", dir, loopC, o, stderr); ok {
 		all = append(all, c)
 	}
-	return append(all, contestant{"sender + receiver", func() (round, error) { return goPath(o, s) }})
+	return append(all, contestant{"sender + receiver", func() (round, error) { return goPath(o, s, nil) }})
 }
 
 // near and far are the two directions of a cable as ports of the hot loops.
@@ -43,8 +43,8 @@ func (f far) Read(b []byte) (int, error) { return f.Port.Read(b, wait.Slice) }
 func (f far) Fd() (uintptr, bool)        { return f.fd, true }
 
 // goPath is one turn of the sender's and the receiver's loops on a virtual
-// cable.
-func goPath(o options, s *realtime.Session) (round, error) {
+// cable, beside what the function starts (and what it gives ends), if any.
+func goPath(o options, s *realtime.Session, beside func(*realtime.Observed) func()) (round, error) {
 	port, err := cable.OpenLoopback()
 	if err != nil {
 		return round{}, err
@@ -56,14 +56,20 @@ func goPath(o options, s *realtime.Session) (round, error) {
 	}
 	events, records := capture.NewRing(o.count()), pace.NewRing(o.count())
 	var stop atomic.Bool
-	captured := make(chan error, 1)
+	captured, seen := make(chan error, 1), make(chan *realtime.Observed, 1)
 	go func() {
 		_, err := onThread(s, func([]realtime.Grant) error {
+			seen <- realtime.Observe()
 			_, err := capture.Run(capture.Config{Port: far{port, r}, Ring: events, Stop: &stop})
 			return err
 		})
 		captured <- err
 	}()
+	thread := <-seen
+	defer thread.Close()
+	if beside != nil {
+		defer beside(thread)()
+	}
 	time.Sleep(20 * time.Millisecond)
 	cpu, err := onThread(s, func([]realtime.Grant) error {
 		_, err := pace.Run(pace.Config{

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,9 +59,14 @@ func TestStallOverlaps(t *testing.T) {
 func TestWarmUpsMeasureSomething(t *testing.T) {
 	line := serialport.Config{Baud: 115200, Data: 8, Parity: 'N', Stop: "1"}
 	var stop atomic.Bool
+	rt, err := realtime.Prepare(realtime.Request{Priority: "normal", CPU: -1, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Restore()
 	for name, measure := range map[string]func() (Floor, error){
 		"wake":  func() (Floor, error) { return Wake(700*time.Millisecond, &stop) },
-		"cable": func() (Floor, error) { return Cable(line, 700*time.Millisecond, &stop) },
+		"cable": func() (Floor, error) { return Cable(rt, line, 700*time.Millisecond, &stop) },
 	} {
 		f, err := measure()
 		if err != nil {
@@ -97,6 +103,9 @@ func TestWatchNoticesAHeldUpThread(t *testing.T) {
 	defer seen.Close()
 	// With a limit of nothing every wake-up is late; with an hour none is.
 	eager, patient := Start(rt, seen, 0), Start(rt, seen, time.Hour)
+	if g := eager.Place(); runtime.GOOS == "linux" && runtime.NumCPU() > 1 && (!g.Granted() || !strings.Contains(g.Got, " and ")) {
+		t.Errorf("placed: %+v", g)
+	}
 	time.Sleep(300 * time.Millisecond)
 	if n := len(eager.Stalls()); n < 20 {
 		t.Errorf("%d stalls noticed", n)
@@ -106,4 +115,7 @@ func TestWatchNoticesAHeldUpThread(t *testing.T) {
 	}
 	eager.Stop()
 	patient.Stop()
+	if used := eager.Used(); runtime.GOOS == "linux" && (used <= 0 || used > 300*time.Millisecond) {
+		t.Errorf("%v of a processor in 300 ms", used)
+	}
 }
