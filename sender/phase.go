@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,15 +54,22 @@ func (s *session) phase(ctx context.Context, i int) (err error) {
 	}
 	after.Last = i == len(s.flags.phases)-1 || ctx.Err() != nil
 	if !after.Last {
-		after.NextMS = (s.flags.settle + loadStart).Milliseconds()
+		after.NextMS = (s.flags.settle + startsWithin(s.flags.phases[i+1].load)).Milliseconds()
 	}
 	failed := s.settle(after, end.err)
 	s.finish(after, s.reason(ctx, end.err))
 	return failed
 }
 
-// loadStart is how long a load may take to come up before the receiver wonders.
-const loadStart = 5 * time.Second
+// startsWithin is how long it may take to end the load before this one and to
+// start it: then the receiver, which adds five seconds, takes the sender for
+// dead. On a busy machine a load has taken more than ten.
+func startsWithin(l load.Spec) time.Duration {
+	if l.Kind == load.None {
+		return 5 * time.Second
+	}
+	return 20 * time.Second
+}
 
 // startLoad starts the phase's load and gives it time to settle. Meanwhile a
 // person can do by hand what no command does.
@@ -72,7 +80,7 @@ func (s *session) startLoad(ctx context.Context, i int) (*load.Load, error) {
 	}
 	beside, err := load.Start(ctx, p.load)
 	if err != nil {
-		return nil, cli.WithHint(fmt.Errorf("the load %s did not start: %w", p.load.Text, err), "try its command by itself, or drop this --load")
+		return nil, notStarted(p.load, err)
 	}
 	select {
 	case <-ctx.Done():
@@ -80,7 +88,21 @@ func (s *session) startLoad(ctx context.Context, i int) (*load.Load, error) {
 		return nil, ctx.Err()
 	case <-time.After(s.flags.settle):
 	}
+	if err := beside.Err(); errors.Is(err, load.ErrNoCommand) {
+		beside.Stop()
+		return nil, notStarted(p.load, err)
+	}
 	return beside, nil
+}
+
+func notStarted(l load.Spec, err error) error {
+	hint := map[load.Kind]string{
+		load.Command: "try its command by itself, or drop this --load",
+		load.Threads: "ask for fewer threads, or drop this --load",
+		load.Memory:  "ask for less memory, or drop this --load",
+		load.Disk:    "name a folder that you may write to, on a disk with more than a tenth free, or drop this --load",
+	}[l.Kind]
+	return cli.WithHint(fmt.Errorf("the load %q (%s) did not start: %w", l.Label, l.Text, err), "%s", hint)
 }
 
 // loadRemarks are what the load has to say of itself.
@@ -196,6 +218,9 @@ func (s *session) follow(ctx context.Context) paced {
 // drain hands the records to the assembler, and what came back.
 func (s *session) drain() {
 	events, lost := s.echo.take(s.zero)
+	if s.errors != nil {
+		s.errors.Look(len(s.echo.held), func(i int) *results.Event { return &s.echo.held[i] })
+	}
 	for r := s.stream.ring.Peek(); r != nil; r = s.stream.ring.Peek() {
 		row := results.LogRow{
 			Run: int32(s.assembler.Number()), Seq: r.Seq, Due: int64(r.Due.Sub(s.zero)), Woke: int64(r.Woke.Sub(s.zero)),

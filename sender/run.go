@@ -75,7 +75,8 @@ type session struct {
 	zero      clock.Instant
 	assembler *assemble.Assembler
 	sent      int64
-	changed   []protocol.Pair // what the system took back during the run
+	errors    *assemble.LineErrors // of the receiving end; nil unless loopback
+	changed   []protocol.Pair      // what the system took back during the run
 }
 
 // open opens the log, the port, and real time on the threads of the stream.
@@ -151,8 +152,11 @@ func (s *session) header() {
 	r := &s.flags.report
 	s.assembler = assemble.New(assemble.Options{
 		Table:  results.TableKind{Bin: r.Bin, Hz: r.Tick, Phase: r.TickPhase},
-		LateBy: r.LateBy, Quantum: 1, Log: s.log.Writer(), Wall: time.Now,
+		LateBy: r.LateBy, Quantum: 1, Log: s.log.Writer(), Usage: s.closing, Wall: time.Now,
 	})
+	if s.flags.loopback {
+		s.errors = assemble.FollowLineErrors(s.port)
+	}
 	s.zero = clock.Now()
 	items := assemble.Machine("sender", s.flags.port.Port, s.port.Info().Driver, s.zero)
 	if s.flags.loopback {
@@ -161,6 +165,14 @@ func (s *session) header() {
 	for _, k := range append(items, assemble.Audited(s.port.Info())...) {
 		s.assembler.Header(k)
 	}
+}
+
+// closing gives what happened to the line in the run that ends.
+func (s *session) closing() []results.KeyValue {
+	if s.errors == nil {
+		return nil // only the receiving end knows
+	}
+	return s.errors.Closing()
 }
 
 func (s *session) close() {

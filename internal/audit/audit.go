@@ -50,7 +50,20 @@ type Item struct {
 }
 
 // System looks at this machine, red items first.
-func System() []Item { return Sorted(system()) }
+func System() []Item { return Sorted(append(system(), leftItems(serialport.Leftovers())...)) }
+
+// leftItems say what a run that died did not put back.
+func leftItems(all []serialport.Leftover) (items []Item) {
+	for _, l := range all {
+		value := "was " + l.Before
+		if l.Now != "" {
+			value = l.Now + ", " + value
+		}
+		items = append(items, Item{AreaPort, l.Name + " of " + l.Port, value,
+			"a run died and did not put it back: other programs find the port set otherwise than they left it", l.Remedy, Yellow})
+	}
+	return items
+}
 
 // Port looks at a port by what is known of it without opening it (from
 // serialport.List, Find or an open port's Info), red items first.

@@ -3,6 +3,8 @@ package audit
 import (
 	"strings"
 	"testing"
+
+	"serialtiming/internal/serialport"
 )
 
 func TestWindowsFacts(t *testing.T) {
@@ -101,6 +103,18 @@ func TestSysctls(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLeftoversAreItems(t *testing.T) {
+	items := leftItems([]serialport.Leftover{
+		{Port: "/dev/ttyUSB0", Name: serialport.SettingTimer, Before: "16", Now: "1", Remedy: "echo 16"},
+		{Port: "/dev/ttyUSB0", Name: serialport.SettingFlag, Before: "off", Remedy: "setserial"},
+	})
+	for k, want := range []string{"1, was 16", "was off"} {
+		if i := items[k]; i.Value != want || wellFormed(i) != "" || i.Level != Yellow {
+			t.Errorf("%+v %s", i, wellFormed(i))
 		}
 	}
 }

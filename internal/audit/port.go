@@ -98,7 +98,7 @@ func triggerItem(n int) Item {
 	if n > 1 {
 		i.Level = Yellow
 		i.Effect = fmt.Sprintf("a lone character waits 4 character times (4.2 ms at 9600 baud), %d that follow each other come together; the intervals of a slow steady stream do not change", n)
-		i.Remedy = "write 1 to rx_trig_bytes of the port in sysfs"
+		i.Remedy = "run with --low-latency as root, or write 1 to rx_trig_bytes of the port in sysfs"
 	}
 	return i
 }

@@ -105,17 +105,25 @@ func (p *PortFlags) Grants(v *Voice, grants []realtime.Grant) error {
 	return nil
 }
 
-// Settled says what the open port did not take, and gives its latency
-// settings as grants.
+// Settled says what the open port did not take and what runs that died have
+// left, and gives the port's latency settings as grants.
 func Settled(v *Voice, info serialport.Info) []realtime.Grant {
 	for _, w := range info.Warnings {
 		v.Warn("%s: %s", info.Name, w)
+	}
+	for _, l := range serialport.Leftovers() {
+		v.Warn("a run died and left %s of %s changed: it was %s", l.Name, l.Port, l.Before)
+		v.Hint("put it back: " + l.Remedy + ", or run with --low-latency on that port once")
 	}
 	var grants []realtime.Grant
 	for _, s := range []struct {
 		item, asked string
 		serialport.Setting
-	}{{"low_latency flag", "on", info.Latency.Flag}, {"latency_timer", "1 ms", info.Latency.Timer}} {
+	}{
+		{serialport.SettingFlag, "on", info.Latency.Flag},
+		{serialport.SettingTimer, "1 ms", info.Latency.Timer},
+		{serialport.SettingTrigger, "1", info.Latency.Trigger},
+	} {
 		if s.After == "" && s.Why == "" {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -65,25 +64,6 @@ func (s sysfs) inspect(name string, major, minor uint32) (Info, error) {
 	return plain, nil
 }
 
-// serialStruct is struct serial_struct of include/uapi/linux/serial.h.
-type serialStruct struct {
-	typ, line                 int32
-	port                      uint32
-	irq, flags, xmitFIFO      int32
-	customDivisor, baudBase   int32
-	closeDelay                uint16
-	ioType, _                 byte
-	hub6                      int32
-	closingWait, closingWait2 uint16
-	iomemBase                 uintptr
-	iomemRegShift             uint16
-	portHigh                  uint32
-	iomapBase                 uintptr
-}
-
-// Of include/uapi/linux/tty_flags.h.
-const asyncLowLatency = 1 << 13
-
 func ioctl(fd int, request uint, arg unsafe.Pointer) error {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(arg))
 	if errno != 0 {
@@ -92,103 +72,43 @@ func ioctl(fd int, request uint, arg unsafe.Pointer) error {
 	return nil
 }
 
-// lowLatency asks driver and adapter, and gives what puts it back. Since Linux
-// 3.15 the flag makes a 16550 no faster, but with it ftdi_sio sets the
-// adapter's timer to 1 ms, which needs no right to write into sysfs.
-func (p *unixPort) lowLatency(name string) (l Latency, undo func() error) {
+// loopBit is TIOCM_LOOP of asm-generic/termios.h.
+const loopBit = 0x8000
+
+// loop asks only UARTs: what a USB adapter makes of the bit nobody says.
+func (p *unixPort) loop() (restore func() error, err error) {
+	refused := func(err error) error { return p.wrap("loop", err) }
+	if p.info.UART == "" || p.raw == nil {
+		return nil, refused(ErrUnsupported)
+	}
 	fd, _ := p.raw.Fds()
-	var undoFlag func() error
-	l.Flag, undoFlag = setFlag(fd)
-	before, path := p.info.LatencyTimer, timerPath(name)
-	wrote := false
-	if before >= 0 && path != "" {
-		l.Timer, wrote = setTimer(path, before)
-	}
-	return l, func() error {
-		err := undoFlag()
-		if wrote {
-			err = errors.Join(err, writeNumber(path, before))
-		}
-		return ignoreGone(err)
-	}
-}
-
-// ignoreGone: what vanished has nothing to be put back into.
-func ignoreGone(err error) error {
-	if Gone(err) || errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// setFlag turns the driver's low_latency on.
-func setFlag(fd int) (Setting, func() error) {
-	none := func() error { return nil }
-	var s serialStruct
-	if err := ioctl(fd, unix.TIOCGSERIAL, unsafe.Pointer(&s)); err != nil {
-		return Setting{Why: "the driver has no low_latency flag"}, none
-	}
-	was := onOff(s.flags&asyncLowLatency != 0)
-	if was == "on" {
-		return Setting{Before: was, After: was}, none
-	}
-	old := s
-	s.flags |= asyncLowLatency
-	if err := ioctl(fd, unix.TIOCSSERIAL, unsafe.Pointer(&s)); err != nil {
-		return Setting{Before: was, After: was, Why: err.Error(), Hint: "run it with sudo"}, none
-	}
-	now := s
-	if err := ioctl(fd, unix.TIOCGSERIAL, unsafe.Pointer(&now)); err != nil {
-		now = s
-	}
-	g := Setting{Before: was, After: onOff(now.flags&asyncLowLatency != 0)}
-	if g.After == "off" {
-		g.Why = "the driver ignored it"
-	}
-	return g, func() error { return ioctl(fd, unix.TIOCSSERIAL, unsafe.Pointer(&old)) }
-}
-
-func onOff(b bool) string {
-	if b {
-		return "on"
-	}
-	return "off"
-}
-
-// timerPath is the FTDI adapter's latency_timer.
-func timerPath(name string) string {
-	real, err := filepath.EvalSymlinks(name)
+	was, err := unix.IoctlGetInt(fd, unix.TIOCMGET)
 	if err != nil {
-		return ""
+		return nil, refused(err)
 	}
-	return filepath.Join(system.sys, "class", "tty", filepath.Base(real), "device", "latency_timer")
-}
-
-// setTimer brings a timer to 1 ms, unless it is there already, and reads it
-// back. before is what it was before the driver's flag was set.
-func setTimer(path string, before int) (s Setting, wrote bool) {
-	s.Before = fmt.Sprintf("%d ms", before)
-	now := func() int { return readNumber(filepath.Dir(path), "latency_timer", before) }
-	if now() != 1 {
-		err := writeNumber(path, 1)
-		wrote = err == nil
-		if !wrote {
-			s.Why = strings.TrimPrefix(err.Error(), "open "+path+": ")
-			s.Hint = "echo 1 | sudo tee " + path
-		}
+	if was&loopBit != 0 {
+		return func() error { return nil }, nil
 	}
-	s.After = fmt.Sprintf("%d ms", now())
-	return s, wrote
-}
-
-// writeNumber writes into a file of sysfs; it creates none.
-func writeNumber(path string, n int) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	// The mode outlives the descriptor: a run that dies must not leave it.
+	note, err := leaveNote(ttyOf(p.info.Name), forLoop, []kept{{SettingLoop, 0}})
 	if err != nil {
-		return err
+		return nil, refused(fmt.Errorf("%w: %w", ErrUnsupported, err))
 	}
-	_, err = fmt.Fprintln(f, n)
-	return errors.Join(err, f.Close())
+	restore = func() error {
+		err := unix.IoctlSetPointerInt(fd, unix.TIOCMBIC, loopBit)
+		if err == nil {
+			note.drop()
+		}
+		return refused(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCMBIS, loopBit); err != nil {
+		note.drop()
+		return nil, refused(err)
+	}
+	if now, err := unix.IoctlGetInt(fd, unix.TIOCMGET); err != nil || now&loopBit == 0 {
+		return nil, errors.Join(refused(ErrUnsupported), err, restore())
+	}
+	return restore, nil
 }
 
 // icounter is struct serial_icounter_struct of include/uapi/linux/serial.h.

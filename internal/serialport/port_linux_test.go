@@ -200,13 +200,13 @@ func TestLatencyTimer(t *testing.T) {
 	s := fakeTree(t)
 	path := filepath.Join(s.sys, "devices/pci0/usb1/1-1/1-1:1.0/ttyUSB0/latency_timer")
 	want := Setting{Before: "16 ms", After: "1 ms"}
-	if got, wrote := setTimer(path, 16); got != want || !wrote {
+	if got, wrote := setNumber(path, 16, " ms"); got != want || !wrote {
 		t.Errorf("%+v, written %v, want %+v", got, wrote, want)
 	}
-	if got, wrote := setTimer(path, 16); got != want || wrote {
+	if got, wrote := setNumber(path, 16, " ms"); got != want || wrote {
 		t.Errorf("set already: %+v, written %v, want %+v", got, wrote, want)
 	}
-	missing, wrote := setTimer(filepath.Join(t.TempDir(), "latency_timer"), 16)
+	missing, wrote := setNumber(filepath.Join(t.TempDir(), "latency_timer"), 16, " ms")
 	if wrote || missing.After != "16 ms" || missing.Why == "" || missing.Hint == "" {
 		t.Errorf("could not be written: %+v", missing)
 	}

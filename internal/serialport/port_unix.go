@@ -75,6 +75,9 @@ func (p *unixPort) setUp(name string) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.raw != nil {
+		p.leave(name)
+	}
 	if err := p.vendor.SetReadTimeout(p.config.ReadTimeout); err != nil {
 		return err
 	}

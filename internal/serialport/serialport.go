@@ -2,7 +2,7 @@
 // cable where a port's name is `cable` or `cable:NAME`. It promises that the
 // line settings asked for are those in force (speed and line are read back,
 // where the system tells), that latency settings that it changed are put back
-// by Close, that listing opens nothing, and that every failure names the port, its class and
+// by Close, or known to the next run (Leftovers), that listing opens nothing, and that every failure names the port, its class and
 // an action to take. It is the only room that knows go.bug.st/serial.
 package serialport
 
@@ -44,7 +44,8 @@ type Port interface {
 	// where there is no such descriptor, or not one for both directions (Fds).
 	Fd() (uintptr, bool)
 
-	// Info describes the port as it was when opened.
+	// Info describes the port as it was when opened, with the settings that
+	// Config.LowLatency brought.
 	Info() Info
 
 	// Close puts back what opening changed and releases the port. It never
@@ -141,6 +142,20 @@ func Discard(p Port) error {
 	return nil
 }
 
+// Loop puts the port's UART into its internal loopback mode, in which it hears
+// itself and neither sends nor hears the line; its modem lines are off
+// meanwhile. restore ends that, unless the UART was in it before.
+// errors.ErrUnsupported (wrapped) where driver or system have no such mode;
+// that a UART accepts it does not yet mean that characters come back.
+func Loop(p Port) (restore func() error, err error) {
+	if l, is := p.(interface {
+		loop() (restore func() error, err error)
+	}); is {
+		return l.loop()
+	}
+	return nil, &Error{Op: "loop", Port: p.Info().Name, Err: ErrUnsupported}
+}
+
 // Counters are the driver's line counters since it was loaded: take
 // differences. Rx and Tx count characters.
 type Counters struct {
@@ -173,6 +188,8 @@ func (c Counters) Sub(old Counters) Counters {
 type Latency struct {
 	Flag  Setting // the driver's low_latency flag: "off", "on"
 	Timer Setting // the FTDI adapter's latency_timer: "16 ms", "1 ms"
+
+	Trigger Setting // a 16550's rx_trig_bytes: "8", "1"
 }
 
 // Setting is one thing asked of the system: what it was, what it is now (both

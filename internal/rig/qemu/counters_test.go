@@ -13,7 +13,8 @@ import (
 
 // TestOverrun: forty characters rush through a UART that nobody serves, in the
 // middle of a run. The driver counts one overrun, the report says the same,
-// and what the FIFO kept are characters too many.
+// the log has it where it happened, and what the FIFO kept are characters too
+// many; and again where one process sends and receives.
 func TestOverrun(t *testing.T) {
 	scenario(t)
 	const n, base = 600, 0x2f8 // of ttyS1
@@ -25,7 +26,10 @@ func TestOverrun(t *testing.T) {
 		sender("over", looped, fiveMS, "--count", "600"),
 		AwaitTX(looped, untilMiddle, 10*time.Second), Sleep(fiveMS+2*time.Millisecond), Overrun(base, 40),
 		Wait("over-sender", 20*time.Second), Wait("over-receiver", 20*time.Second),
-		Count("after", looped))}}))
+		Count("after", looped),
+		sender("self", looped, fiveMS, "--loopback", "--count", "600"),
+		AwaitTX(looped, n/2, 10*time.Second), Sleep(fiveMS+2*time.Millisecond), Overrun(base, 40),
+		Wait("self-sender", 20*time.Second))}}))
 	s, r := both(t, o, o, "over")
 	before, after := twoCounters(t, o)
 	if got := after.Overrun - before.Overrun; got != 1 {
@@ -37,6 +41,34 @@ func TestOverrun(t *testing.T) {
 	// The FIFO keeps 16, and the driver adds a zero for what was lost.
 	equal(t, "extra", r.Extra, 17)
 	balance(t, r)
+	marked(t, runLog(t, o, "over-receiver.csv"), "o", 1)
+
+	exitStatus(t, o, "self-sender", "exit status 0")
+	self := oneRun(t, o, "self-sender.json")
+	equal(t, "errors.overrun of a loopback run", self.Errors.Overrun, 1)
+	equal(t, "errors.framing of a loopback run", self.Errors.Framing, 0)
+	equal(t, "extra of a loopback run", self.Extra, 17)
+	marked(t, runLog(t, o, "self-sender.csv"), "o", 1)
+}
+
+// marked asserts that as many arrivals carry a line error's flag, each the one
+// with the zero that the driver hands on for it, and no other does.
+func marked(t *testing.T, l Log, flag string, want int) {
+	t.Helper()
+	found, zero, flags := 0, true, ""
+	for i, e := range append(l.Events, LogRow{Batch: 1}) {
+		if e.Batch > 0 { // the arrival before is whole
+			if strings.Contains(flags, flag) != zero && i > 0 {
+				t.Errorf("the arrival before row %d has the flags %q; a zero in it: %v", i, flags, zero)
+			}
+			zero, flags = false, e.Flags
+			found += strings.Count(flags, flag)
+		}
+		zero = zero || e.Byte == 0
+	}
+	if found != want {
+		t.Errorf("%d arrivals with the flag %s, want %d", found, flag, want)
+	}
 }
 
 func twoCounters(t *testing.T, o *Outcome) (before, after Counters) {
@@ -53,7 +85,7 @@ func twoCounters(t *testing.T, o *Outcome) (before, after Counters) {
 }
 
 // TestBreak: a bare stream, as from a program that knows no announcements,
-// with two breaks in the middle. QEMU carries a break over telnet only, and
+// with two breaks in the middle, which the log has where they came. QEMU carries a break over telnet only, and
 // can cause no framing or parity error.
 func TestBreak(t *testing.T) {
 	scenario(t)
@@ -90,6 +122,7 @@ func TestBreak(t *testing.T) {
 	equal(t, "errors.break", r.Errors.Break, 2)
 	equal(t, "errors.overrun", r.Errors.Overrun, 0)
 	l := runLog(t, o, "brk-receiver.csv")
+	marked(t, l, "b", 2)
 	var heard strings.Builder
 	for _, e := range l.Events {
 		if e.Byte != 0 { // a break reads as a zero where it is not filtered

@@ -93,7 +93,9 @@ func hogHost(t *testing.T, n int) {
 	}
 }
 
-// TestLowLatency: the flag is set for the time of a run, and put back.
+const lowFIFO = "/sys/class/tty/ttyS3/rx_trig_bytes" // of cableB
+
+// TestLowLatency: flag and FIFO are set for the time of a run, and put back.
 func TestLowLatency(t *testing.T) {
 	scenario(t)
 	flag := []string{"--low-latency"}
@@ -101,14 +103,16 @@ func TestLowLatency(t *testing.T) {
 		flag = nil
 	}
 	o := outcome(t, boot(t, Guest{Kernel: Cloud, Virtual: true, UARTs: oneGuest(t), Limit: time.Minute, Script: Script{Steps: steps(
-		LowLatency("before A", cableA), LowLatency("before B", cableB),
+		LowLatency("before A", cableA), LowLatency("before B", cableB), Write(lowFIFO, "8"),
 		receiver("low", cableB, flag...), listening("low"),
 		sender("low", cableA, fiveMS, append(flag, "--count", "400")...), Sleep(time.Second),
-		LowLatency("during A", cableA), LowLatency("during B", cableB),
+		LowLatency("during A", cableA), LowLatency("during B", cableB), Read("trigger during", lowFIFO),
 		Wait("low-sender", 20*time.Second), Wait("low-receiver", 20*time.Second),
-		LowLatency("after A", cableA), LowLatency("after B", cableB))}}))
+		LowLatency("after A", cableA), LowLatency("after B", cableB), Read("trigger after", lowFIFO))}}))
 	s, r := both(t, o, o, "low")
 	whole(t, s, r, runLog(t, o, "low-receiver.csv"), 400)
+	value(t, o, "trigger during", "1")
+	value(t, o, "trigger after", "8")
 	for _, side := range []string{"A", "B"} {
 		for _, x := range [][2]string{{"before", "off"}, {"during", "on"}, {"after", "off"}} {
 			if got, err := o.Step("lowlatency", x[0]+" "+side); err != nil || got.Value != x[1] {

@@ -49,9 +49,10 @@ type RunReport struct {
 		Backward int64 `json:"backward"`
 		Stale    int64 `json:"stale"`
 	} `json:"steps"`
-	Interval Spread  `json:"interval_ns"`
-	Lateness *Spread `json:"lateness_ns"`
-	Late     *struct {
+	Disturbed int64   `json:"disturbed"`
+	Interval  Spread  `json:"interval_ns"`
+	Lateness  *Spread `json:"lateness_ns"`
+	Late      *struct {
 		By    *int64   `json:"by_ns"`
 		Count *int64   `json:"count"`
 		Share *float64 `json:"share"`
@@ -70,8 +71,11 @@ type RunReport struct {
 	Granted []struct {
 		Side, Item, Asked, Got string
 	} `json:"granted"`
-	Findings []struct{ Code, Text string } `json:"findings"`
-	Warnings []string                      `json:"warnings"`
+	Findings []struct{ Code, Text, Evidence string } `json:"findings"`
+	Warnings []string                                `json:"warnings"`
+	Budget   *struct {
+		Lines []BudgetLine `json:"lines"`
+	} `json:"budget"`
 }
 
 // Spread is a distribution's figures, in ns.
@@ -83,6 +87,15 @@ type Spread struct {
 	P50    *float64 `json:"p50"`
 	P99    *float64 `json:"p99"`
 	Max    *float64 `json:"max"`
+
+	MaxUndisturbed *float64 `json:"max_undisturbed"`
+}
+
+// BudgetLine is one part of the error budget; an amount that is not known is nil.
+type BudgetLine struct {
+	Item    string   `json:"item"`
+	Amount  *float64 `json:"amount_ns"`
+	Applies string   `json:"applies"`
 }
 
 // Report reads a JSON report from the guest's files.

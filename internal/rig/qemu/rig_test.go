@@ -202,7 +202,7 @@ func steps(parts ...any) []Step {
 		switch p := p.(type) {
 		case Step:
 			out = append(out, p)
-		case []Step:
+		case []Step: // also none
 			out = append(out, p...)
 		default:
 			panic(fmt.Sprintf("a %T is no step", p))

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"serialtiming/internal/clock"
 	"serialtiming/internal/rig/qemu/script"
+	"serialtiming/internal/wait"
 )
 
 // From include/uapi/linux/serial.h and asm-generic/termios.h.
@@ -170,4 +173,71 @@ func overrun(_ *guest, s script.Step) (string, error) {
 	}
 	_, err = f.WriteAt(ier, at(enable))
 	return "", err
+}
+
+func (g *guest) loopMode(s script.Step) (string, error) {
+	fd, shut, err := g.open(s.Path)
+	if err != nil {
+		return "", err
+	}
+	defer shut()
+	v, err := unix.IoctlGetInt(fd, unix.TIOCMGET)
+	if err == nil && v&tiocmLoop != 0 {
+		return "on", nil
+	}
+	return "off", err
+}
+
+// emit writes characters into a UART's data register, above all programs. Its
+// loop is a hot one as the sender's, so that this program's own scheduler keeps
+// still, and does not spin: what waited meanwhile would delay the receiver.
+func emit(_ *guest, s script.Step) (string, error) {
+	fd, err := unix.Open("/dev/port", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	start := clock.Now().Add(s.Each)
+	w, err := wait.New(wait.Config{Kind: wait.Absolute, Period: s.Each, Start: start})
+	if err != nil {
+		return "", err
+	}
+	defer w.Close()
+	e := &emitter{waiter: w, port: uintptr(fd), base: uintptr(s.Base), due: start, each: clock.Instant(s.Each), at: make([][2]clock.Instant, s.N)}
+	wait.Outside(e)
+	if e.err != 0 {
+		return "", e.err
+	}
+	sleepUntil(int64(e.due)) // what follows would keep the last one from its receiver
+	b, err := json.Marshal(e.at)
+	return string(b), err
+}
+
+type emitter struct {
+	waiter     *wait.Waiter
+	port, base uintptr
+	due, each  clock.Instant
+	char       byte
+	at         [][2]clock.Instant // before and after each
+	err        syscall.Errno
+}
+
+// Hot is the loop.
+//
+//go:nosplit
+func (e *emitter) Hot() {
+	for i := range e.at {
+		now := clock.Now()
+		for now < e.due {
+			now = e.waiter.Until(now, e.due)
+		}
+		e.char = byte(' ' + i%95)
+		e.at[i][0] = clock.Now()
+		if _, _, err := syscall.RawSyscall6(unix.SYS_PWRITE64, e.port, uintptr(unsafe.Pointer(&e.char)), 1, e.base, 0, 0); err != 0 {
+			e.err = err
+			return
+		}
+		e.at[i][1] = clock.Now()
+		e.due += e.each
+	}
 }

@@ -56,7 +56,9 @@ var verbs = map[string]func(*guest, script.Step) (string, error){
 	"count":      (*guest).count,
 	"await-tx":   (*guest).awaitTX,
 	"lowlatency": (*guest).lowLatency,
+	"loopmode":   (*guest).loopMode,
 	"overrun":    overrun,
+	"emit":       emit,
 }
 
 func (g *guest) work(steps []script.Step) {

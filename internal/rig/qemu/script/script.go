@@ -21,6 +21,7 @@ type Step struct {
 	Text string        `json:"text,omitempty"`
 	Args []string      `json:"args,omitempty"`
 	For  time.Duration `json:"for,omitempty"`
+	Each time.Duration `json:"each,omitempty"`
 	N    int64         `json:"n,omitempty"`
 	Base uint16        `json:"base,omitempty"` // an I/O port
 }
@@ -79,6 +80,9 @@ func Count(name, path string) Step { return Step{Do: "count", Name: name, Path: 
 // LowLatency records "on" or "off", the port's low_latency flag.
 func LowLatency(name, path string) Step { return Step{Do: "lowlatency", Name: name, Path: path} }
 
+// LoopMode records "on" or "off", whether the port's UART is in loopback mode.
+func LoopMode(name, path string) Step { return Step{Do: "loopmode", Name: name, Path: path} }
+
 // AwaitTX waits until n more characters than at the step's start left the port.
 func AwaitTX(path string, n int, d time.Duration) Step {
 	return Step{Do: "await-tx", Path: path, N: int64(n), For: d}
@@ -112,4 +116,12 @@ func Hog(d time.Duration) Step { return Step{Do: "hog", For: d} }
 // while its interrupts are off: beyond its FIFO of 16 they are an overrun.
 func Overrun(base uint16, n int) Step {
 	return Step{Do: "overrun", N: int64(n), Base: base}
+}
+
+// Emit puts n characters of the cycle on the line of a UART in loopback mode
+// at I/O port base, one each period, past its driver: on one processor in
+// virtual time the instant is known to what a system call takes. Value is a
+// JSON list of [before, after], guest CLOCK_MONOTONIC in ns.
+func Emit(name string, base uint16, n int, each time.Duration) Step {
+	return Step{Do: "emit", Name: name, N: int64(n), Base: base, Each: each}
 }
