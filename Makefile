@@ -1,6 +1,8 @@
 # make demo and make test need Go and nothing else.
 GO ?= go
 BIN := bin
+FUZZ := ./...
+FUZZTIME := 10s
 SYSTEMS := linux/amd64 linux/arm64 windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 \
 	freebsd/amd64 freebsd/arm64 openbsd/amd64 openbsd/arm64
 
@@ -9,8 +11,8 @@ SYSTEMS := linux/amd64 linux/arm64 windows/amd64 windows/arm64 darwin/amd64 darw
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-build: ## both binaries into bin/
-	$(GO) build -o $(BIN)/ ./sender ./receiver
+build: ## both binaries into bin/, without the C library, to be copied anywhere
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./sender ./receiver
 
 demo: build ## both ends over a virtual cable, 10 seconds
 	@echo '$$ bin/receiver --port cable:demo --log bin/demo.csv &'
@@ -23,8 +25,20 @@ demo: build ## both ends over a virtual cable, 10 seconds
 test: ## all tests that need nothing but Go
 	$(GO) test ./...
 
-bench: ## the sender beside cyclictest, the replay beside wc -l
+bench: ## the sender beside cyclictest, the replay beside wc -l, the importers beside mawk and tshark
 	$(GO) run ./internal/bench
+
+fuzz: ## every fuzz target for FUZZTIME (10s each; FUZZ=./results/importer for one folder)
+	@failed=; n=0; for p in $$($(GO) list $(FUZZ)); do \
+	targets=$$($(GO) test -list '^Fuzz' $$p) || exit 1; \
+	for t in $$(echo "$$targets" | grep '^Fuzz'); do \
+	n=$$((n + 1)); echo "fuzz $$p $$t"; \
+	run="$(GO) test -run ^$$ -fuzz ^$$t$$ -fuzztime $(FUZZTIME) -parallel 2 $$p"; \
+	$$run || { echo "once more: what was found is in testdata now, a hiccup of the fuzzer is not"; $$run; } || failed="$$failed $$t"; \
+	done; done; \
+	test -z "$$failed" || { echo "FAILED:$$failed"; exit 1; }; \
+	test $$n -gt 0 || { echo 'FAILED: no fuzz target in $(FUZZ)'; exit 1; }; \
+	echo "fuzz: $$n targets, $(FUZZTIME) each, none failed"
 
 vet: ## gofmt and go vet for five systems
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt would change:'; gofmt -l .; exit 1; }

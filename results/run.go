@@ -154,6 +154,7 @@ type Period struct {
 	MeasuredNS     *float64 `json:"measured_ns"`
 	PPM            *float64 `json:"ppm"`
 	PPMUncertainty *float64 `json:"ppm_uncertainty"` // 95 %, plus or minus
+	OneClock       bool     `json:"one_clock"`       // serves both ends: PPM is the error of the fit
 }
 
 // TableData is the table of 1998. With TickHz a row's key is the reading in

@@ -225,6 +225,7 @@ func (t *Tally) Fill(r *Run) {
 }
 
 func (t *Tally) fillPeriod(p *Period) {
+	p.OneClock = t.opt.OneClock
 	if t.grid != nil && t.opt.Grid && t.opt.Announced == t.opt.PeriodNS {
 		// Beyond what two clocks can differ by it is no measurement of theirs.
 		most := float64(t.opt.PeriodNS) * clockMost

@@ -220,8 +220,8 @@ func (p *printer) late(r *results.Run) {
 }
 
 // clocks says whose difference the ppm are.
-func (p *printer) clocks(r *results.Run) string {
-	if p.source.Kind == "cable" || r.Path != nil && r.Path.WroteArrived.Count > 0 {
+func clocks(p *results.Period) string {
+	if p.OneClock {
 		return "one clock serves both ends: 0 but for the error of the fit"
 	}
 	return "the two clocks' difference"
@@ -243,7 +243,7 @@ func (p *printer) period(r *results.Run) {
 		text = fmt.Sprintf("announced %s, ", Span(float64(*d.AnnouncedNS))) + text
 	}
 	if d.PPM != nil {
-		text += fmt.Sprintf(", %+.1f ± %.2g ppm (%s)", *d.PPM, *d.PPMUncertainty, p.clocks(r))
+		text += fmt.Sprintf(", %+.1f ± %.2g ppm (%s)", *d.PPM, *d.PPMUncertainty, clocks(&d))
 	}
 	p.item("period", "%s", text)
 }
