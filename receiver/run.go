@@ -177,12 +177,11 @@ func (s *session) begin(grants []realtime.Grant) {
 	s.usage = s.thread.usage()
 	s.errors = assemble.FollowLineErrors(s.port)
 	s.zero = clock.Now()
-	for _, k := range append(assemble.Machine("receiver", s.flags.port.Port, s.port.Info().Driver, s.zero),
-		results.KeyValue{Key: "baud", Value: strconv.Itoa(s.flags.port.Baud)},
-		results.KeyValue{Key: "line", Value: s.flags.line.String()}) {
+	p := &s.flags.port
+	for _, k := range assemble.Machine("receiver", p.Port, s.port.Info().Driver, p.Baud, s.flags.line, s.zero) {
 		s.assembler.Header(k)
 	}
-	for _, k := range append(floorItems(s.floor), pathItems(s.port.Info())...) {
+	for _, k := range append(floorItems(s.floor), assemble.Path(s.port.Info())...) {
 		s.assembler.Header(k)
 	}
 	for _, g := range grants {
@@ -199,8 +198,6 @@ func floorItems(f watch.Floor) (items []results.KeyValue) {
 	if f.By == "" {
 		return nil
 	}
-	add("clock_step_ns", int64(f.ClockStep))
-	add("clock_cost_ns", int64(f.ClockCost))
 	if !f.Known {
 		items = append(items, results.KeyValue{Key: "floor_unknown", Value: fmt.Sprintf("%d samples in the warm-up, 500 are needed", f.Samples)})
 	}

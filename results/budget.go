@@ -15,13 +15,14 @@ type BudgetFacts struct {
 	USBFrameNS     int64 // 1 ms at full speed, 125 µs at high speed; 0 with USB: 1 ms
 	LatencyTimerMS int   // of an FTDI adapter; below 1 there is none
 
-	FloorNS     int64   // of this receiver: see Run.FloorNS
-	FloorOnPort bool    // measured through the port itself, so that it holds driver and adapter
-	ClockReadNS int64   // what a reading costs
-	ClockStepNS int64   // smallest step of the clock
-	QuantumNS   int64   // step of the stamps in the log
-	SlewPPM     float64 // by which the clock is being slewed, either sign
-	SlewKnown   bool    // SlewPPM is known, 0 included
+	FloorNS      int64   // of this receiver: see Run.FloorNS
+	FloorOnPort  bool    // measured through the port itself, so that it holds driver and adapter
+	ClockReadNS  int64   // what a reading costs
+	ClockStepNS  int64   // smallest step of the clock
+	SelfMeasured bool    // sender and receiver are one process
+	QuantumNS    int64   // step of the stamps in the log
+	SlewPPM      float64 // by which the clock is being slewed, either sign
+	SlewKnown    bool    // SlewPPM is known, 0 included
 }
 
 // BudgetLine is one part of the error of an interval.
@@ -117,10 +118,13 @@ func (b *Budget) usb(f BudgetFacts) {
 
 // machine is from the interrupt to the stamp.
 func (b *Budget) machine(f BudgetFacts) {
-	if f.FloorNS <= 0 {
-		b.unknown("scheduling", "the floor was not measured (--warmup)")
-	} else {
+	switch {
+	case f.FloorNS > 0:
 		b.known("scheduling", float64(f.FloorNS), "99 %% of the intervals: the floor of this receiver")
+	case f.SelfMeasured:
+		b.unknown("scheduling", "of a self-measured run it stands in wrote-arrived, with all that lies between")
+	default:
+		b.unknown("scheduling", "the floor was not measured (--warmup)")
 	}
 	switch {
 	case f.Virtual:

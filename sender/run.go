@@ -158,11 +158,12 @@ func (s *session) header() {
 		s.errors = assemble.FollowLineErrors(s.port)
 	}
 	s.zero = clock.Now()
-	items := assemble.Machine("sender", s.flags.port.Port, s.port.Info().Driver, s.zero)
+	p := &s.flags.port
+	items := assemble.Machine("sender", p.Port, s.port.Info().Driver, p.Baud, s.flags.line, s.zero)
 	if s.flags.loopback {
 		items = append(items, results.KeyValue{Key: "loopback", Value: "one process sends and receives"})
 	}
-	for _, k := range append(items, assemble.Audited(s.port.Info())...) {
+	for _, k := range append(items, assemble.Path(s.port.Info())...) {
 		s.assembler.Header(k)
 	}
 }

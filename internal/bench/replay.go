@@ -85,8 +85,9 @@ func (m match) play(receiver, file string, rounds int, w io.Writer) error {
 		return nil
 	}
 	m.row(w, m.theirs[0], other)
-	fmt.Fprintf(w, "  %s FILE\n  receiver / %s: %.2f times as many %s a second\n",
-		strings.Join(m.theirs, " "), m.theirs[0], other.Seconds()/best.Seconds(), m.unit)
+	ratio := best.Seconds() / other.Seconds()
+	fmt.Fprintf(w, "  %s FILE\n  receiver / %s: %.2f of its time, %.2f of its speed\n",
+		strings.Join(m.theirs, " "), m.theirs[0], ratio, 1/ratio)
 	return nil
 }
 

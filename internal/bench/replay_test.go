@@ -15,7 +15,7 @@ func TestMatchPrintsTheRatioOrWhatIsMissing(t *testing.T) {
 		t.Skip("NOT RUN: no program true here")
 	}
 	for _, tt := range []struct{ theirs, want string }{
-		{"true", "times as many rows a second"},
+		{"true", "of its speed"},
 		{"no-such-program", "no comparison: no-such-program is not installed (build it)"},
 	} {
 		file := filepath.Join(t.TempDir(), "file")

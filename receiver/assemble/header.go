@@ -57,7 +57,7 @@ func (h *header) set(k results.KeyValue) {
 		h.source.QuantumNS = number()
 		f.QuantumNS = number()
 	case "loopback":
-		h.loopback = true
+		h.loopback, f.SelfMeasured = true, true
 	case "driver":
 		f.Virtual = k.Value == "pty" || k.Value == "pipe"
 	case "baud":

@@ -3,14 +3,9 @@ package assemble
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"strconv"
 	"time"
 
-	"serialtiming/internal/audit"
 	"serialtiming/internal/cli"
-	"serialtiming/internal/clock"
-	"serialtiming/internal/serialport"
 	"serialtiming/results"
 )
 
@@ -84,32 +79,4 @@ func sync(f *os.File) error {
 		return err
 	}
 	return f.Sync()
-}
-
-// Audited gives the items of a log that say what on this machine and port bears
-// on the timing.
-func Audited(port serialport.Info) []results.KeyValue {
-	var k items
-	for _, i := range audit.Sorted(append(audit.Port(port), audit.System()...)) {
-		k.text("audit", formatAudit(results.Audit{
-			Level: i.Level.String(), Area: i.Area, Name: i.Name, Value: i.Value, Effect: i.Effect, Remedy: i.Remedy,
-		}))
-	}
-	return k
-}
-
-// Machine gives the items of a log that name the port, the machine and the
-// clock; zero is the log's zero.
-func Machine(program, port, driver string, zero clock.Instant) []results.KeyValue {
-	host, _ := os.Hostname()
-	var k items
-	k.text("port", port)
-	k.text("driver", driver)
-	k.text("clock", clock.Name())
-	k.text("zero_ns", strconv.FormatInt(int64(zero), 10))
-	k.text("host", host)
-	k.text("os", runtime.GOOS+"/"+runtime.GOARCH)
-	k.text("version", program+" "+cli.Version())
-	k.text("started", time.Now().UTC().Format(time.RFC3339Nano))
-	return k
 }

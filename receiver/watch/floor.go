@@ -29,20 +29,20 @@ const enough = 500
 // clock. It is measured on the machine as it was: a load that comes later
 // shows as stalls.
 type Floor struct {
-	By        string        // what was measured, in words
-	Samples   int           // of differences
-	NS        int64         // p99 of the difference of two latencies in a row; valid if Known
-	Known     bool          // false below 500 samples
-	P50, P99  int64         // ns: of the latency itself
-	ClockStep time.Duration // smallest step of the clock
-	ClockCost time.Duration // of one reading
+	By       string // what was measured, in words
+	Samples  int    // of differences
+	NS       int64  // p99 of the difference of two latencies in a row; valid if Known
+	Known    bool   // false below 500 samples
+	P50, P99 int64  // ns: of the latency itself
+
+	step time.Duration // the clock's smallest
 }
 
 // Wake measures how late the calling thread wakes from an absolute sleep, for
 // that long or until stop.
 func Wake(d time.Duration, stop *atomic.Bool) (Floor, error) {
 	f := Floor{By: "wake-up from a timer"}
-	f.clock()
+	f.step = clock.Step()
 	w, err := newWarm(warmPeriod, d, stop)
 	if err != nil {
 		return f, err
@@ -58,7 +58,7 @@ func Wake(d time.Duration, stop *atomic.Bool) (Floor, error) {
 // until stop.
 func Cable(rt *realtime.Session, c serialport.Config, d time.Duration, stop *atomic.Bool) (Floor, error) {
 	f := Floor{By: "write to stamp on a pseudo-terminal"}
-	f.clock()
+	f.step = clock.Step()
 	port, err := serialport.OpenLoopback(c)
 	if err != nil {
 		return f, err
@@ -85,7 +85,7 @@ func Line(rt *realtime.Session, port serialport.Port, char, d time.Duration, sto
 	if !echoes(port, 10*period) {
 		return f, fmt.Errorf("%w: nothing comes back in loopback mode", errors.ErrUnsupported)
 	}
-	f.clock()
+	f.step = clock.Step()
 	return f, f.throughPort(rt, port, period, d, stop)
 }
 
@@ -177,18 +177,6 @@ func pair(at []int64, r *capture.Reader) []int64 {
 	return latency
 }
 
-// clock measures the clock itself.
-func (f *Floor) clock() {
-	f.ClockStep = clock.Step()
-	const readings = 1000
-	start := clock.Now()
-	last := start
-	for range readings {
-		last = clock.Now()
-	}
-	f.ClockCost = last.Sub(start) / readings
-}
-
 // judge turns latencies, in their order, into the floor.
 func (f *Floor) judge(latency []int64) {
 	if len(latency) < 2 {
@@ -203,7 +191,7 @@ func (f *Floor) judge(latency []int64) {
 	slices.Sort(latency)
 	f.Samples = len(differences)
 	f.P50, f.P99 = rank(latency, .5), rank(latency, .99)
-	f.NS = differences[upper(len(differences))] + int64(f.ClockStep)
+	f.NS = differences[upper(len(differences))] + int64(f.step)
 	f.Known = len(differences) >= enough
 }
 
