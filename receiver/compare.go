@@ -74,37 +74,34 @@ func (p *program) compare(ctx context.Context, args []string) (int, error) {
 	if err := f.report.CheckOutputs(); err != nil {
 		return 0, err
 	}
-	inputs, status, err := p.openAll(f.set.Args())
-	if err != nil {
-		return 0, err
+	inputs, status, err := p.openAll(ctx, f.set.Args())
+	if err != nil || status != cli.Done {
+		return status, err
 	}
 	view, err := chooseView(inputs, f)
 	if err != nil {
 		return 0, err
 	}
+	// Nothing is written before all inputs are read: a comparison without a
+	// column that was asked for is none.
 	var columns []results.Column
-	var read []input
 	for i := range inputs {
 		c, err := inputs[i].column(ctx, view)
 		if err != nil {
 			status = p.voice.Fail(err)
-			continue
 		}
-		columns, read = append(columns, c), append(read, inputs[i])
+		columns = append(columns, c)
 	}
-	if len(columns) == 0 || len(columns) == 1 && status != cli.Done {
-		return max(status, cli.Failed), nil
+	if status != cli.Done {
+		return status, nil
 	}
 	c, broken, err := p.compared(columns, view, f)
 	if err != nil {
 		return 0, err
 	}
-	twice(c, read)
+	twice(c, inputs)
 	if err := f.report.Write(p.stdout, comparisonForms(c)); err != nil {
 		return 0, err
-	}
-	if status != cli.Done {
-		return status, nil
 	}
 	return broken, nil
 }

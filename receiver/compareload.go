@@ -45,11 +45,11 @@ func (in *input) same(other *input) bool {
 
 const publishedPrefix = "published:"
 
-// openAll finds out what each name is. A name that is none is an error of its
-// own; the others are compared all the same, and the status says so.
-func (p *program) openAll(names []string) (list []input, status int, err error) {
+// openAll finds out what each name is. Each name that is none is told as an
+// error of its own, so that all are known at once; the status says so.
+func (p *program) openAll(ctx context.Context, names []string) (list []input, status int, err error) {
 	for _, name := range names {
-		found, err := p.openRun(name)
+		found, err := p.openRun(ctx, name)
 		if u := (*published.UnknownError)(nil); errors.As(err, &u) {
 			return nil, 0, cli.Misuse(u.Hint(), "%v", err)
 		}
@@ -64,7 +64,7 @@ func (p *program) openAll(names []string) (list []input, status int, err error) 
 
 // openRun gives the columns that a name stands for: one, but of another tool's
 // file one for each of its histograms.
-func (p *program) openRun(name string) ([]input, error) {
+func (p *program) openRun(ctx context.Context, name string) ([]input, error) {
 	in := input{name: name, program: p, data: results.Column{Name: name, QuantumNS: 1}}
 	if system, ok := strings.CutPrefix(name, publishedPrefix); ok {
 		err := in.published(system)
@@ -76,7 +76,7 @@ func (p *program) openRun(name string) ([]input, error) {
 			"write it to a file first, and give that")
 	}
 	in.file = st
-	f, err := p.openLog(name)
+	f, err := p.openLog(ctx, name)
 	if err != nil {
 		return nil, err
 	}

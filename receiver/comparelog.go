@@ -46,7 +46,7 @@ func (in *input) log(ctx context.Context, v results.View) error {
 
 // reader opens the log; done closes it.
 func (in *input) reader(ctx context.Context) (l *results.LogReader, done func() error, err error) {
-	f, err := in.program.openLog(in.name)
+	f, err := in.program.openLog(ctx, in.name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 )
 
 // importFile builds the report of another tool's log.
-func (p *program) importFile(r io.Reader, name string, f *replayFlags) (results.Source, []results.Run, error) {
+func (p *program) importFile(_ context.Context, r io.Reader, name string, f *replayFlags) (results.Source, []results.Run, error) {
 	src, err := importer.Open(r, name, f.importer)
 	if err != nil {
 		return results.Source{}, nil, importError(err)
@@ -131,7 +132,12 @@ func importError(err error) error {
 	var refusal *importer.Refusal
 	var channels *importer.ChannelsError
 	var unknown *importer.UnknownError
+	var option *importer.OptionError
 	switch {
+	case errors.As(err, &option):
+		return cli.Misuse("drop it, or name another format with --format", "%s", err)
+	case errors.Is(err, importer.ErrOwnLog):
+		return cli.WithHint(err, "drop --format")
 	case errors.Is(err, importer.ErrEmpty):
 		return cli.WithHint(err, "the tool that should have written it has not, or not yet")
 	case errors.As(err, &refusal) && importer.IsHistogram(err):

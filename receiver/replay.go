@@ -31,8 +31,8 @@ Another tool's log (told by its content):
   --channel NAME       of several analysers, directions or descriptors, this one
   --samplerate HZ      of files that count samples and do not say
   --time-column N      of a table, from 1
-  --time-unit U        s, ms, us or ns
-  --deltas             the stamps are differences
+  --time-unit U        of a table: s, ms, us or ns
+  --deltas             the stamps of a table, or of lines, are differences
   --sender FILE        the sender's own log of the same runs, read along
   --expect SEQ         cycle (this tool's stream), counter (0 to 255), none
 
@@ -68,6 +68,7 @@ type replayFlags struct {
 	log      string
 	pcapng   string
 	formats  bool
+	foreign  string // a flag given that is for other tools' logs only
 	sender   string
 	limits   limitFlags
 	set      results.Limits
@@ -109,6 +110,11 @@ func (f *replayFlags) validate(fs *pflag.FlagSet) error {
 		return cli.Misuse("give the rate in Hz, such as 1000000", "a sample rate of %d Hz is none", o.SampleRate)
 	case fs.Changed("time-column") && o.TimeColumn <= 0:
 		return cli.Misuse("count columns from 1", "there is no column %d", o.TimeColumn)
+	}
+	for _, name := range []string{"samplerate", "time-column", "time-unit", "deltas"} {
+		if fs.Changed(name) {
+			f.foreign = name
+		}
 	}
 	switch o.TimeUnit {
 	case "", "s", "ms", "us", "ns":
@@ -180,13 +186,19 @@ func (p *program) replay(ctx context.Context, args []string) (int, error) {
 
 // replayFile replays a log of ours or of another tool.
 func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (results.Source, []results.Run, error) {
-	file, err := p.openLog(name)
+	file, err := p.openLog(ctx, name)
 	if err != nil {
 		return results.Source{}, nil, err
 	}
 	defer file.Close()
 	var torn []string
-	r, err := importer.Decompress(&interruptible{ctx, file}, func(format string, a ...any) {
+	input := &untilInterrupted{Reader: &interruptible{ctx, file}}
+	defer func() {
+		if input.seen {
+			p.voice.Warn("%s: interrupted: the report is of what was read until then", name)
+		}
+	}()
+	r, err := importer.Decompress(input, func(format string, a ...any) {
 		torn = append(torn, name+": "+fmt.Sprintf(format, a...))
 	})
 	if err != nil {
@@ -194,15 +206,18 @@ func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (
 	}
 	head, _ := r.Peek(64)
 	how := p.replayLog
-	if !results.IsLog(head) || f.importer.Format != "" {
+	switch foreign := !results.IsLog(head) || f.importer.Format != ""; {
+	case !foreign && f.foreign != "":
+		return results.Source{}, nil, cli.Misuse("drop it", "%s: --%s does not apply to a run log", name, f.foreign)
+	case foreign:
 		if seekable, ok := file.(io.ReadSeeker); ok && name != "-" {
 			if _, err := seekable.Seek(0, io.SeekStart); err == nil {
-				return p.importFile(seekable, name, f)
+				return p.importFile(ctx, seekableInput{input, seekable}, name, f)
 			}
 		}
 		how = p.importFile
 	}
-	source, runs, err := how(r, name, f)
+	source, runs, err := how(ctx, r, name, f)
 	if n := len(runs); n > 0 {
 		runs[n-1].Warnings = append(runs[n-1].Warnings, torn...)
 		return source, runs, err
@@ -214,7 +229,7 @@ func (p *program) replayFile(ctx context.Context, name string, f *replayFlags) (
 }
 
 // replayLog replays a log of ours.
-func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results.Source, runs []results.Run, err error) {
+func (p *program) replayLog(ctx context.Context, r io.Reader, name string, f *replayFlags) (s results.Source, runs []results.Run, err error) {
 	l, err := results.NewLogReader(r)
 	if newer := (*results.NewerLogError)(nil); errors.As(err, &newer) {
 		return s, nil, cli.WithHint(fmt.Errorf("%s: %w", name, err), "update this program, or write the log with the older one")
@@ -228,7 +243,7 @@ func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results
 	}
 	options := f.assembler(out)
 	if f.sender != "" {
-		along, done, err := p.openSender(f.sender)
+		along, done, err := p.openSender(ctx, f.sender)
 		if err != nil {
 			return s, nil, err
 		}
@@ -258,8 +273,8 @@ func (p *program) replayLog(r io.Reader, name string, f *replayFlags) (s results
 }
 
 // openSender opens the sender's own log, to be read along.
-func (p *program) openSender(name string) (*assemble.Beside, func() error, error) {
-	file, err := p.openLog(name)
+func (p *program) openSender(ctx context.Context, name string) (*assemble.Beside, func() error, error) {
+	file, err := p.openLog(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,20 +286,68 @@ func (p *program) openSender(name string) (*assemble.Beside, func() error, error
 	return assemble.NewBeside(l), file.Close, nil
 }
 
-func (p *program) openLog(name string) (io.ReadCloser, error) {
+// openLog opens a file or standard input. Ctrl-C ends the wait for the other
+// end of a pipe, be it to come or to write.
+func (p *program) openLog(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(p.stdin), nil
+		return io.NopCloser(piped(ctx, p.stdin)), nil
 	}
-	f, err := os.Open(name)
+	st, err := os.Stat(name)
 	if err != nil {
 		return nil, cli.WithHint(err, "check the file's name")
 	}
-	if st, err := f.Stat(); err == nil && st.IsDir() {
-		f.Close()
+	if st.IsDir() {
 		return nil, cli.WithHint(fmt.Errorf("%s is a folder", name), "name the log in it")
 	}
-	return f, nil
+	if st.Mode().IsRegular() {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, cli.WithHint(err, "see who may read the file")
+		}
+		return f, nil
+	}
+	opened, failed := make(chan *os.File, 1), make(chan error, 1)
+	go func() {
+		f, err := os.Open(name)
+		if err != nil {
+			failed <- err
+			return
+		}
+		opened <- f
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, errInterrupted
+	case err := <-failed:
+		return nil, cli.WithHint(err, "see who may read it")
+	case f := <-opened:
+		return readCloser{piped(ctx, f), f}, nil
+	}
 }
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// piped reads by a goroutine, so that a read that waits can be given up; a
+// regular file needs none.
+func piped(ctx context.Context, from io.Reader) io.Reader {
+	if f, ok := from.(*os.File); ok {
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			return from
+		}
+	}
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { w.CloseWithError(errInterrupted) })
+	go func() {
+		_, err := io.Copy(w, from)
+		w.CloseWithError(err)
+	}()
+	return r
+}
+
+var errInterrupted = errors.New("interrupted")
 
 // interruptible ends a long replay on Ctrl-C.
 type interruptible struct {
@@ -293,8 +356,29 @@ type interruptible struct {
 }
 
 func (i *interruptible) Read(b []byte) (int, error) {
-	if err := i.ctx.Err(); err != nil {
-		return 0, errors.New("interrupted")
+	if i.ctx.Err() != nil {
+		return 0, errInterrupted
 	}
 	return i.Reader.Read(b)
+}
+
+// seekableInput is a file's.
+type seekableInput struct {
+	*untilInterrupted
+	io.Seeker
+}
+
+// untilInterrupted takes Ctrl-C for the end of the input: the report of what
+// was read until then is given, as of a capture.
+type untilInterrupted struct {
+	io.Reader
+	seen bool
+}
+
+func (u *untilInterrupted) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	if errors.Is(err, errInterrupted) {
+		u.seen, err = true, io.EOF
+	}
+	return n, err
 }

@@ -103,13 +103,14 @@ const (
 // subseries values for estimating the variance of a general statistic from a
 // stationary sequence", Annals of Statistics 14, 1986), so long that
 // neighbours are no longer alike; the few blocks are paid for by Student's
-// factor. The draws are the same each time.
-func interval(a, b *series, of statistic, spots func(*series) []float64) (below, over float64, why string) {
+// factor. The draws are the same each time. second says that it is b that why
+// tells of.
+func interval(a, b *series, of statistic, spots func(*series) []float64) (below, over float64, why string, second bool) {
 	if a, why = a.independent(spots); why != "" {
-		return 0, 0, why
+		return 0, 0, why, false
 	}
 	if b, why = b.independent(spots); why != "" {
-		return 0, 0, why
+		return 0, 0, why, true
 	}
 	all := func(s *series) []int64 {
 		return slices.Repeat([]int64{1}, len(s.n))
@@ -129,7 +130,7 @@ func interval(a, b *series, of statistic, spots func(*series) []float64) (below,
 	tail := int(math.Round((1 - Level) / 2 * (replicates + 1)))
 	below = max(d-draws[tail-1], 0) * wider
 	over = max(draws[replicates-tail]-d, 0) * wider
-	return below, over, ""
+	return below, over, "", false
 }
 
 func draw(r *rand.Rand, take []int64) {

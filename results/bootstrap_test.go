@@ -113,7 +113,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		for range pairs {
 			a, b := c.a.sample(random, c.n), c.b.sample(random, c.n)
 			for i, f := range figures {
-				below, over, why := interval(a, b, f.of, f.spots)
+				below, over, why, _ := interval(a, b, f.of, f.spots)
 				if why != "" {
 					continue
 				}

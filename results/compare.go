@@ -294,8 +294,9 @@ func (c *Cell) readings(r *Run, by int64) {
 		period = *c.PeriodNS
 	}
 	t := &r.Table
-	c.Derived = Derive(t, period)
 	c.Count = rowCount(t) + t.Over
+	c.Derived = Derive(t, period)
+	c.wholeTicks(*t.TickHz)
 	c.MeanNS = c.Derived.MeanNS
 	c.P50NS, c.P99NS, c.P999NS = rank(t, c.Count, .5), rank(t, c.Count, .99), rank(t, c.Count, .999)
 	if w := c.Derived.Worst; w != nil {
@@ -320,6 +321,27 @@ func (c *Cell) readings(r *Run, by int64) {
 	}
 	if c.Undecided == 0 {
 		c.Late.Count, c.Late.Share = new(late), new(float64(late)/float64(c.Count))
+	}
+}
+
+// wholeTicks takes the mean from the ticks themselves where they are known, as
+// of a log: their sum from the first arrival to the last is off by less than
+// one, however many ticks a reading may stand for.
+func (c *Cell) wholeTicks(hz int64) {
+	if c.sequence == nil || c.Derived.MeanNS == nil {
+		return
+	}
+	sum, n := 0.0, int64(0)
+	for i := range c.sequence.Interval.list {
+		sum, n = sum+c.sequence.Interval.list[i].sum, n+c.sequence.Interval.list[i].n
+	}
+	if n == 0 || n != c.Count {
+		return
+	}
+	mean, pm := new(round3(sum/float64(n))), new(round3(ticksNS(1, hz)/float64(n)))
+	c.Derived.MeanNS, c.Derived.MeanPlusMinusNS = mean, pm
+	if c.Derived.PeriodNS != nil {
+		c.Derived.PeriodNS, c.Derived.PeriodPlusMinusNS = mean, pm
 	}
 }
 

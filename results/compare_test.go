@@ -136,7 +136,7 @@ func TestNoBoundsWithoutTheOrder(t *testing.T) {
 	}
 	short := columnOf("c", measured("quiet", 100, 90e3, plain, true))
 	p = &Compare([]Column{a, short}, View{Quantity: OfInterval, BinNS: 1e6}).Phases[0]
-	if d := find(t, p, 1, FigureMean); d.Low != nil || d.Why != whyShort {
+	if d := find(t, p, 1, FigureMean); d.Low != nil || !strings.HasPrefix(d.Why, whyShort+" in ") {
 		t.Errorf("100 values: %s", text(d))
 	}
 	if !strings.Contains(strings.Join(p.Warnings, "\n"), "B has 100 values, too few") {
@@ -285,6 +285,44 @@ func TestCompareSaysWhatTheStampsAreOf(t *testing.T) {
 	} {
 		if got := strings.Join(Compare(x.columns, View{Quantity: OfInterval, BinNS: 1e6}).Warnings, "; "); got != x.want {
 			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
+
+// Where a reading stands for several tick counts (two at 1999 Hz) the mean of a log is that of its ticks.
+func TestMeanOfALogIsOfItsTicks(t *testing.T) {
+	kind := TableKind{Bin: time.Millisecond, Hz: 1999}
+	s := measured("x", 5000, 60e3, kind, true)
+	view := View{Quantity: OfInterval, BinNS: 1e6, TickHz: kind.Hz, Readings: true}
+	truth, tick := *s.Run.Interval.Mean, 1e9/float64(kind.Hz)
+	known := view.cell(&s)
+	if d := math.Abs(*known.MeanNS - truth); d > tick/5000+1 || math.Abs(*known.Derived.MeanPlusMinusNS-tick/5000) > .001 || *known.Derived.MeanNS != *known.MeanNS {
+		t.Errorf("mean %v ± %v, truly %v", *known.MeanNS, *known.Derived.MeanPlusMinusNS, truth)
+	}
+	s.Sequence = nil
+	guess := view.cell(&s)
+	if *guess.Derived.MeanPlusMinusNS < 100*tick/5000 || math.Abs(*guess.MeanNS-truth) > *guess.Derived.MeanPlusMinusNS {
+		t.Errorf("from readings alone: mean %v ± %v, truly %v", *guess.MeanNS, *guess.Derived.MeanPlusMinusNS, truth)
+	}
+}
+
+// What has no bounds says whose fault it is.
+func TestNoBoundsNameTheColumn(t *testing.T) {
+	known, unknown := measured("x", 20_000, 60e3, plain, true), measured("x", 20_000, 60e3, plain, false)
+	short := measured("x", 200, 60e3, plain, true)
+	for _, c := range []struct {
+		a, b Sample
+		want string
+	}{
+		{unknown, known, "the order of the values of A is not known"},
+		{known, unknown, "the order of the values of B is not known"},
+		{unknown, unknown, "the order of the values of A and B is not known"},
+		{short, known, whyShort + " in A"},
+		{known, short, whyShort + " in B"},
+	} {
+		p := &Compare([]Column{columnOf("a", c.a), columnOf("b", c.b)}, View{Quantity: OfInterval, BinNS: 1e6}).Phases[0]
+		if d := find(t, p, 1, FigureMean); d.Why != c.want {
+			t.Errorf("%q, want %q", d.Why, c.want)
 		}
 	}
 }

@@ -84,7 +84,11 @@ func (c *Comparison) unlike(figure string, column int, a, b *Cell) string {
 	name := [2]string{c.Columns[0].Mark, c.Columns[column].Mark}
 	switch {
 	case figure == FigureLost && (a.LostIsMinimum || b.LostIsMinimum):
-		return "a loss is only known to be at least that"
+		which := name[0]
+		if !a.LostIsMinimum {
+			which = name[1]
+		}
+		return fmt.Sprintf("the loss of %s is only known to be at least that", which)
 	case figure == FigureLate && a.Late.ByNS != nil && b.Late.ByNS != nil && *a.Late.ByNS != *b.Late.ByNS:
 		return fmt.Sprintf("late is more than %v in %s, more than %v in %s: --late-by reads both alike", span(float64(*a.Late.ByNS)), name[0], span(float64(*b.Late.ByNS)), name[1])
 	}
@@ -129,12 +133,22 @@ func floorOf(c *Cell) int64 {
 func (c *Comparison) spread(d *Difference, s spread, a, b *Cell) {
 	x, y := c.blocks(a, s.figure), c.blocks(b, s.figure)
 	if x == nil || y == nil {
-		d.Why = "the order of the values is not known"
+		which := c.Columns[0].Mark
+		if x != nil {
+			which = c.Columns[d.Column].Mark
+		} else if y == nil {
+			which += " and " + c.Columns[d.Column].Mark
+		}
+		d.Why = "the order of the values of " + which + " is not known"
 		return
 	}
-	below, over, why := interval(x, y, s.of, s.spots)
+	below, over, why, second := interval(x, y, s.of, s.spots)
 	if why != "" {
-		d.Why = why
+		which := c.Columns[0].Mark
+		if second {
+			which = c.Columns[d.Column].Mark
+		}
+		d.Why = why + " in " + which
 		return
 	}
 	if strings.HasPrefix(s.figure, "p") {

@@ -39,3 +39,21 @@ func TestItemsHaveAnEnd(t *testing.T) {
 		t.Errorf("%d bad lines, %d shown; want 2501 and 10", bad, len(lines))
 	}
 }
+
+// Two logs in one file are two clocks: they are not read as one.
+func TestAnotherLogIsNotReadOn(t *testing.T) {
+	const log = "# serialtiming log 1\nrun,arrived_ns\n1,5\n1,6\n"
+	l, err := NewLogReader(strings.NewReader(log + log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := l.Next()
+	if len(rows) != 2 || err != nil {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for range 2 {
+		if rows, item, err := l.Next(); rows != nil || item != nil || err == nil || !strings.Contains(err.Error(), "line 5") {
+			t.Errorf("%v %v %v", rows, item, err)
+		}
+	}
+}

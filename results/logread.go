@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,7 @@ type LogReader struct {
 	end     int
 	eof     bool
 	readErr error
+	second  error // another log begins in this one
 	line    int64
 
 	columns []column
@@ -100,7 +102,7 @@ func (l *LogReader) Torn() string { return l.torn }
 // are the reader's own.
 func (l *LogReader) Next() ([]LogRow, *LogItem, error) {
 	l.rows = l.rows[:0]
-	for len(l.rows) < cap(l.rows) {
+	for len(l.rows) < cap(l.rows) && l.second == nil {
 		if l.plain {
 			l.fastRows()
 			if len(l.rows) == cap(l.rows) {
@@ -112,6 +114,10 @@ func (l *LogReader) Next() ([]LogRow, *LogItem, error) {
 			break
 		}
 		if len(text) > 0 && text[0] == '#' {
+			if bytes.HasPrefix(text, []byte(LogMagic)) {
+				l.second = fmt.Errorf("line %d: another log begins, whose times and runs are not this one's: give the logs one by one", l.line)
+				break
+			}
 			if len(l.rows) > 0 {
 				l.unread(text, whole) // rows first
 				return l.rows, nil, nil
@@ -126,8 +132,8 @@ func (l *LogReader) Next() ([]LogRow, *LogItem, error) {
 	if len(l.rows) > 0 {
 		return l.rows, nil, nil
 	}
-	if l.readErr != nil {
-		return nil, nil, l.readErr
+	if err := cmp.Or(l.second, l.readErr); err != nil {
+		return nil, nil, err
 	}
 	return nil, nil, io.EOF
 }

@@ -47,6 +47,7 @@ type Tally struct {
 	characters, events      int64
 	first, last             int64
 	firstPlace, lastPlace   int64
+	placedFrom, placedTo    int64 // their arrivals
 	steps                   Steps
 	marks                   [4]int64 // of line errors, in the order of LineErrors.fields
 	disturbed               int64
@@ -148,12 +149,16 @@ func (t *Tally) Stale() { t.staleFirst = true }
 
 // Place says which place of the sequence a character of the last event has,
 // 0 the run's first; certain is false where characters may have been lost
-// before it, so that its due time is not known.
+// before it, so that its due time is not known. What had waited before the
+// capture has no arrival to be placed.
 func (t *Tally) Place(at, place int64, certain, disturbed bool) {
-	if !t.placesKnown {
-		t.firstPlace, t.placesKnown = place, true
+	if t.staleFirst && t.events == 1 {
+		return
 	}
-	t.lastPlace = place
+	if !t.placesKnown {
+		t.firstPlace, t.placedFrom, t.placesKnown = place, at, true
+	}
+	t.lastPlace, t.placedTo = place, at
 	if !certain {
 		t.placesBroken = true
 	}
@@ -246,8 +251,8 @@ func (t *Tally) fillPeriod(p *Period) {
 	// stall is that of no character.
 	high, _ := t.interval.Max()
 	even := t.interval.Count() > 0 && float64(high) < 1.5*t.interval.Mean()
-	if n := t.lastPlace - t.firstPlace; n > 0 && t.last > t.first && !t.placesBroken && even {
-		p.MeasuredNS = new(round3(float64(t.last-t.first) / float64(n)))
+	if n := t.lastPlace - t.firstPlace; n > 0 && t.placedTo > t.placedFrom && !t.placesBroken && even {
+		p.MeasuredNS = new(round3(float64(t.placedTo-t.placedFrom) / float64(n)))
 	}
 }
 

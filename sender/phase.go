@@ -20,7 +20,7 @@ import (
 func (s *session) phase(ctx context.Context, i int) (err error) {
 	beside, err := s.startLoad(ctx, i)
 	if err != nil {
-		return err
+		return s.leaveOut(ctx, i, err)
 	}
 	defer func() {
 		if stopped := beside.Stop(); err == nil {
@@ -28,18 +28,11 @@ func (s *session) phase(ctx context.Context, i int) (err error) {
 		}
 	}()
 	msg := s.announcement(i)
-	if s.flags.loopback {
-		s.assembler.BeginLoopback(assemble.Opening(msg))
-	} else {
-		s.assembler.Begin(assemble.Opening(msg))
-	}
-	if s.announces() {
-		if err := s.announce(msg); err != nil {
-			return err
-		}
+	if err := s.begin(msg); err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return s.end(msg, ctx.Err(), assemble.ReasonInterrupt)
 	}
 	s.sent, s.changed = 0, nil
 	s.stream.begin(s.pace())
@@ -59,6 +52,49 @@ func (s *session) phase(ctx context.Context, i int) (err error) {
 	failed := s.settle(after, end.err)
 	s.finish(after, s.reason(ctx, end.err))
 	return failed
+}
+
+// begin opens a run, here and on the wire.
+func (s *session) begin(msg protocol.Announcement) error {
+	if s.flags.loopback {
+		s.assembler.BeginLoopback(assemble.Opening(msg))
+	} else {
+		s.assembler.Begin(assemble.Opening(msg))
+	}
+	if s.announces() {
+		return s.announce(msg)
+	}
+	return nil
+}
+
+// leaveOut tells the receiver that phase i could not begin, and that neither
+// it nor those behind it will come: else it would take the sender for dead.
+func (s *session) leaveOut(ctx context.Context, i int, why error) error {
+	reason := assemble.ReasonLoad
+	if ctx.Err() != nil {
+		reason = assemble.ReasonInterrupt
+	}
+	if i == 0 && !s.announces() {
+		return why
+	}
+	msg := s.announcement(i)
+	if s.begin(msg) != nil {
+		return why
+	}
+	return s.end(msg, why, reason)
+}
+
+// end closes a run of which no character was sent, and all that would follow.
+func (s *session) end(msg protocol.Announcement, why error, reason string) error {
+	after := closing(msg, paced{}, nil)
+	after.Extra = append(after.Extra, protocol.Pair{Key: "stopped", Value: reason})
+	after.Last = true
+	_ = s.settle(after, nil) // why is the error
+	s.finish(after, reason)
+	if msg.Run > 1 && errors.Is(why, context.Canceled) {
+		return nil // as when Ctrl-C ends a run in the middle
+	}
+	return why
 }
 
 // startsWithin is how long it may take to end the load before this one and to
@@ -181,12 +217,15 @@ func (s *session) reason(ctx context.Context, failed error) string {
 	return assemble.ReasonCount
 }
 
-// awaitEcho gives the last characters of a loopback time to come back.
+// awaitEcho waits until no character of a loopback comes back any more.
 func (s *session) awaitEcho() {
 	quiet := protocol.Quiet(s.flags.line.CharTime(s.flags.port.Baud))
-	for end := time.Now().Add(quiet); time.Now().Before(end); {
+	for last := time.Now(); time.Since(last) < quiet; {
 		time.Sleep(pollEvery)
 		s.drain()
+		if len(s.echo.held) > 0 {
+			last = time.Now()
+		}
 	}
 }
 
@@ -237,9 +276,7 @@ func (s *session) drain() {
 	for _, ev := range events {
 		s.assembler.Event(ev)
 	}
-	if lost > 0 {
-		s.voice.Warn("%d characters came back faster than they could be stored", lost)
-	}
+	s.dropped += lost
 }
 
 // remark says what the hot loop had to do that the figures do not show.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -76,6 +77,7 @@ type session struct {
 	assembler *assemble.Assembler
 	sent      int64
 	errors    *assemble.LineErrors // of the receiving end; nil unless loopback
+	dropped   int64                // characters that came back faster than they could be stored
 	changed   []protocol.Pair      // what the system took back during the run
 }
 
@@ -110,7 +112,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	}
 	s.stream.use(s.port)
 	if s.flags.loopback {
-		s.echo = newEcho(s.port)
+		s.echo = newEcho(s.port, s.flags.period == 0)
 		s.echo.lock(s.realtime)
 	}
 	settled := cli.Settled(s.voice, s.port.Info())
@@ -173,7 +175,12 @@ func (s *session) closing() []results.KeyValue {
 	if s.errors == nil {
 		return nil // only the receiving end knows
 	}
-	return s.errors.Closing()
+	items := s.errors.Closing()
+	if s.dropped > 0 {
+		items = append(items, results.KeyValue{Key: "dropped", Value: strconv.FormatInt(s.dropped, 10)})
+		s.dropped = 0
+	}
+	return items
 }
 
 func (s *session) close() {

@@ -76,6 +76,7 @@ func (s *stream) close() {
 // echo is the thread that receives in a loopback. A nil echo does nothing.
 type echo struct {
 	port   half
+	calm   bool // back to back: what does not fit waits in the port
 	ring   *capture.Ring
 	reader *capture.Reader
 	start  chan bool
@@ -90,10 +91,10 @@ type echo struct {
 	held []results.Event
 }
 
-func newEcho(port serialport.Port) *echo {
+func newEcho(port serialport.Port, backToBack bool) *echo {
 	fd, _, ok := serialport.Fds(port)
 	ring := capture.NewRing(0)
-	return &echo{port: half{port, fd, ok}, ring: ring, reader: capture.NewReader(ring),
+	return &echo{port: half{port, fd, ok}, calm: backToBack, ring: ring, reader: capture.NewReader(ring),
 		start: make(chan bool, 1), done: make(chan error, 1), grants: make(chan []realtime.Grant)}
 }
 
@@ -104,7 +105,7 @@ func (e *echo) lock(rt *realtime.Session) []realtime.Grant {
 			e.done <- nil
 			return
 		}
-		_, err := capture.Run(capture.Config{Port: e.port, Ring: e.ring, Stop: &e.stop})
+		_, err := capture.Run(capture.Config{Port: e.port, Ring: e.ring, Stop: &e.stop, Patient: e.calm})
 		e.done <- err
 	}()
 	return <-e.grants

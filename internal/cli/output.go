@@ -12,27 +12,31 @@ type Forms struct {
 	Text, JSON, CSV func(io.Writer) error
 }
 
-// Write writes the text to stdout unless JSON or CSV take its place, and the
-// files that were asked for.
+// Write writes the files that were asked for, then to stdout the text, unless
+// JSON or CSV take its place: whoever closes stdout has the files all the same.
+// The first error is given, when all has been tried.
 func (r *ReportFlags) Write(stdout io.Writer, f Forms) error {
-	if r.JSON != "-" && r.CSV != "-" {
-		if err := f.Text(stdout); err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
+	err := writeTo(r.JSON, f.JSON)
+	if failed := writeTo(r.CSV, f.CSV); err == nil {
+		err = failed
 	}
-	if err := writeTo(r.JSON, stdout, f.JSON); err != nil {
-		return err
+	out := f.Text
+	switch {
+	case r.JSON == "-":
+		out = f.JSON
+	case r.CSV == "-":
+		out = f.CSV
 	}
-	return writeTo(r.CSV, stdout, f.CSV)
+	if failed := out(stdout); failed != nil && err == nil {
+		err = WithHint(fmt.Errorf("write the report: %w", failed), "see where standard output goes: it is full or closed")
+	}
+	return err
 }
 
-// writeTo writes to a file, or to stdout for "-", or nothing for "".
-func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
-	switch path {
-	case "":
+// writeTo writes to a file, unless that is "-" or "".
+func writeTo(path string, write func(io.Writer) error) error {
+	if path == "" || path == "-" {
 		return nil
-	case "-":
-		return write(stdout)
 	}
 	f, err := os.Create(path)
 	if err != nil {

@@ -51,6 +51,9 @@ func (p *PortFlags) Validate(fs *pflag.FlagSet) error {
 	case fs.Changed("cpu") && p.CPU < 0:
 		return Misuse("count processors from 0", "there is no CPU %d", p.CPU)
 	}
+	if err := serialport.CheckName(p.Port); err != nil {
+		return Misuse(HintOf(err), "%v", err)
+	}
 	priority, err := realtime.ParsePriority(p.Priority)
 	if err != nil {
 		return Misuse("--priority takes realtime, realtime:N, high, normal or low", "%v", err)

@@ -351,7 +351,7 @@ func TestBadInput(t *testing.T) {
 		{"receiver --port cable --json " + dir + "/no/such/run.json", 1, "no/such", "folder"},
 		{"receiver --port /dev/serialtiming-none", 1, "/dev/serialtiming-none", ""},
 		{"receiver --port " + file, 1, "plain.txt", ""},
-		{"receiver --port cable:../x", 1, "cable", ""},
+		{"receiver --port cable:../x", 2, "cable", ""},
 		{"receiver --port cable --log " + file + " --json " + dir + "/./plain.txt", 2, "plain.txt", "file of its own"},
 		{"receiver replay " + file + " --log " + file, 2, "plain.txt", "file of its own"},
 		{"receiver replay " + file + " --format morse", 2, "morse", "--formats"},

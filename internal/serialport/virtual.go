@@ -17,16 +17,32 @@ func IsCable(name string) bool {
 	return name == cableWord || strings.HasPrefix(name, cableWord+":")
 }
 
+// CheckName refuses a port's name that can be none, before anything is opened:
+// that of a cable. Whether a system has a port shows when it is opened.
+func CheckName(name string) error {
+	if !IsCable(name) {
+		return nil
+	}
+	if err := cable.CheckName(cableName(name)); err != nil {
+		return cableError("open", name, err)
+	}
+	return nil
+}
+
+// cableName is the name that the cable itself knows.
+func cableName(name string) string {
+	if name == cableWord {
+		return cable.DefaultName
+	}
+	return strings.TrimPrefix(name, cableWord+":")
+}
+
 // openCable plugs in one end.
 func openCable(ctx context.Context, name string, c Config) (Port, error) {
-	plain := cable.DefaultName
-	if name != cableWord {
-		plain = strings.TrimPrefix(name, cableWord+":")
-	}
 	waiting := func() {
 		c.Waiting(fmt.Sprintf("waiting up to %v for the other end of %s", c.PeerWait, name))
 	}
-	p, err := cable.Open(ctx, plain, cable.Options{Wait: c.PeerWait, Waiting: waiting})
+	p, err := cable.Open(ctx, cableName(name), cable.Options{Wait: c.PeerWait, Waiting: waiting})
 	if err != nil {
 		return nil, cableError("open", name, err)
 	}

@@ -83,7 +83,8 @@ func (b *Beside) row(run int, place int64) *results.LogRow {
 // beside sets what the sender did beside an arrival.
 func (r *run) withSender(place, at, interval int64) {
 	row := r.side.row(r.order, place)
-	if row == nil {
+	if row == nil || row.Wrote == results.NoInstant {
+		r.alone++
 		return
 	}
 	if !r.checked {

@@ -23,6 +23,7 @@ type run struct {
 	timer     string
 	catchUp   string
 	os        string        // of the sender
+	alone     int64         // characters that the sender's log, read along, has not
 	stopped   string        // why the sender ended before its count or time
 	marked    results.Flags // line errors that the source marks
 	damaged   int64
@@ -53,6 +54,7 @@ const (
 	ReasonIdle      = "idle"      // --idle
 	ReasonInterrupt = "interrupt" // Ctrl-C
 	ReasonGone      = "port gone"
+	ReasonLoad      = "the load did not start"
 	ReasonEnd       = "end" // of the input
 )
 
@@ -306,6 +308,9 @@ func (r *run) finish(a *Assembler) results.Run {
 	}
 	if r.stopped != "" {
 		r.warn("the sender ended early: %s", results.OneLine(r.stopped))
+	}
+	if r.alone > 0 {
+		r.warn("%d characters have no row in the sender's log, which is torn, of another run, or no sender's: the longest intervals may be among them", r.alone)
 	}
 	if r.damaged > 0 {
 		r.warn("%d announcements arrived damaged", r.damaged)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"serialtiming/internal/clock"
 	"serialtiming/internal/ring"
@@ -73,6 +74,10 @@ type Config struct {
 	Ring     *Ring
 	Stop     *atomic.Bool // set from outside, ends the capture; nil: none
 	ReadSize int          // bytes that one read takes at most; 0: 4096
+	// Patient leaves the characters in the port while the ring is full, in
+	// place of losing them: where that holds up the sender, and nothing is
+	// timed (a loopback back to back).
+	Patient bool
 }
 
 // Result is what a capture was, also when it ended with an error.
@@ -109,7 +114,7 @@ func newLoop(c *Config) *loop {
 	if size == 0 {
 		size = readSize
 	}
-	l := &loop{ring: c.Ring, stop: c.Stop, buf: make([]byte, size)}
+	l := &loop{ring: c.Ring, stop: c.Stop, patient: c.Patient, buf: make([]byte, size)}
 	for i := range l.buf {
 		l.buf[i] = 0xff // touch it: no page fault in the loop
 	}
@@ -123,6 +128,7 @@ func newLoop(c *Config) *loop {
 type loop struct {
 	ring    *Ring
 	stop    *atomic.Bool
+	patient bool
 	buf     []byte
 	unsaid  uint32 // lost characters that no event has told of yet
 	waiting slotFlags
@@ -130,6 +136,16 @@ type loop struct {
 
 	fd     wait.FD // where the loop is a raw one
 	status wait.Status
+}
+
+// heldFor is how long a patient loop waits for room in the ring at a time.
+const heldFor = time.Millisecond
+
+// full tells a patient loop that the ring may not hold another read.
+//
+//go:nosplit
+func (l *loop) full() bool {
+	return l.patient && l.ring.Cap()-l.ring.Len() < (len(l.buf)+slotBytes-1)/slotBytes
 }
 
 // arrivedNow puts the n bytes of one read into the ring. An event that finds

@@ -49,6 +49,10 @@ func (l *loop) Hot() { l.status = l.run(l.fd) }
 //go:nosplit
 func (l *loop) run(fd wait.FD) wait.Status {
 	for !l.stop.Load() {
+		if l.full() {
+			wait.Pause(heldFor)
+			continue
+		}
 		ready := fd.Readable(wait.Slice)
 		if ready.Now || ready.Gone {
 			n, status := fd.Read(l.buf)

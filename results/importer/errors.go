@@ -25,6 +25,17 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s: %s", r.Name, r.Format, r.Why)
 }
 
+// An OptionError is an option that the file's format has no use for.
+type OptionError struct {
+	Name   string // of the file
+	Format string
+	Flag   string // --samplerate, --time-column, --time-unit or --deltas
+}
+
+func (o *OptionError) Error() string {
+	return fmt.Sprintf("%s: %s does not apply to the format %s", o.Name, o.Flag, o.Format)
+}
+
 // Tried is one format that looked at the file, and why it said no.
 type Tried struct{ Format, Why string }
 

@@ -8,13 +8,14 @@ import (
 )
 
 // Options are what a user may say about a file; the zero value says nothing.
+// TimeColumn, TimeUnit and Deltas without a Format mean a table.
 type Options struct {
 	Format     string // a name of Formats
 	Channel    string // a name or an alias of a channel, in any case of letters
 	SampleRate int64  // Hz, where the file counts samples and does not say
 	TimeColumn int    // of a table, from 1; 0: by header or content
 	TimeUnit   string // of a table's time column: s, ms, us, ns; "": by header or magnitude
-	Deltas     bool   // the stamps are differences; also found out where they cannot be else
+	Deltas     bool   // the stamps, of a table or of lines, are differences; also found out where they cannot be else
 }
 
 // validate has one sentence a rule.
@@ -36,7 +37,8 @@ func (o Options) validate() error {
 // UTF-16 as they are. name is for messages only. r should be an io.Seeker
 // where it can be one: formats that must be read twice keep a pipe in memory.
 //
-// Errors: ErrEmpty, ErrOwnLog, *Refusal, *UnknownError, or of reading.
+// Errors: ErrEmpty, ErrOwnLog, *Refusal, *OptionError, *UnknownError, or of
+// reading.
 func Open(r io.Reader, name string, opt Options) (*Source, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -54,6 +56,9 @@ func Open(r io.Reader, name string, opt Options) (*Source, error) {
 	}
 	if im.open == nil {
 		return nil, &Refusal{Name: name, Format: im.Name, Why: im.Refused, Hint: im.hint}
+	}
+	if flag := im.refuses(opt); flag != "" {
+		return nil, &OptionError{Name: name, Format: im.Name, Flag: flag}
 	}
 	rd, err := im.open(in)
 	if err != nil {
@@ -75,12 +80,21 @@ func (in *input) foreign() error {
 	return nil
 }
 
-// choose gives the importer that was asked for, or the first that recognises
-// the head.
+// choose gives the importer that was asked for, by its name or by an option of
+// the table's, or the first that recognises the head.
 func choose(in *input) (*importer, error) {
 	if in.opt.Format != "" {
 		return lookup(in.opt.Format), nil
 	}
+	found, err := recognise(in)
+	if in.opt.tableFlags() {
+		return orTable(in, found), nil
+	}
+	return found, err
+}
+
+// recognise gives the first importer that knows the head.
+func recognise(in *input) (*importer, error) {
 	unknown := &UnknownError{Name: in.name}
 	for i := range registry {
 		im := &registry[i]

@@ -138,6 +138,6 @@ var registry = []importer{
 		detect: lineDetect(likeESP), open: openLines(likeESP)},
 	{Format: Format{"ts", ClassLine, "end of the line", "1 µs; 1 s is refused", "1796039736.829533 text", ""},
 		detect: detectTs, open: openLines(likeTs)},
-	{Format: Format{"table", ClassCharacter, "as the table's writer meant it", "last digit written", "0.005000;41", ""},
+	{Format: Format{tableName, ClassCharacter, "as the table's writer meant it", "last digit written", "0.005000;41", ""},
 		detect: detectTable, open: openTable},
 }

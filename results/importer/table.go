@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -90,12 +91,14 @@ func openTable(in *input) (reader, error) {
 				Hint: "give --samplerate HZ"}
 		}
 		t.rate.rate = uint64(in.opt.SampleRate)
+	} else if in.opt.SampleRate > 0 {
+		return nil, &OptionError{Name: in.name, Format: tableName + ", unless its time column counts samples", Flag: "--samplerate"}
 	}
 	if p.guess != "" {
 		in.sink.warn("%s", p.guess)
 	}
 	if p.channel < 0 {
-		t.only = in.ch.add("table", false)
+		t.only = in.ch.add(tableName, false)
 	}
 	return t, nil
 }
@@ -103,6 +106,9 @@ func openTable(in *input) (reader, error) {
 func (t *table) next(rec *record) error {
 	for {
 		line, err := t.lines.record()
+		if err == io.EOF && !t.seen {
+			return t.noRows()
+		}
 		if err != nil {
 			return err
 		}
@@ -117,6 +123,18 @@ func (t *table) next(rec *record) error {
 			return nil
 		}
 	}
+}
+
+// noRows is the end of a table that gave no event.
+func (t *table) noRows() error {
+	if r := t.in.sink.report; r.Bad > 0 || r.Torn {
+		why := "no row of it could be read"
+		if r.Bad > 0 {
+			why += ", the first: " + r.BadLines[0].String(t.in.name)
+		}
+		return &Refusal{Why: why, Hint: "name the column with --time-column N and its unit with --time-unit"}
+	}
+	return &Refusal{Why: "no rows, only a header", Hint: "the tool that should have written them has not, or not yet"}
 }
 
 func (t *table) row(line []byte, rec *record) bool {

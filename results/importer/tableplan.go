@@ -31,10 +31,10 @@ func planTable(h head, opt Options) (p tablePlan, why string) {
 			_, p.unit, _ = timeHeader(p.names[p.time])
 		}
 	}
+	p.deltas = p.deltas || opt.Deltas
 	if why := p.findTime(rows); why != "" {
 		return p, why
 	}
-	p.deltas = p.deltas || opt.Deltas
 	if why := p.settleUnit(rows, opt); why != "" {
 		return p, why
 	}
@@ -111,7 +111,7 @@ func (p *tablePlan) column(rows []string, k int) []string {
 }
 
 // findTime checks the time column, or finds one: the first that rises, else
-// the first of numbers.
+// the first of numbers; differences need not rise.
 func (p *tablePlan) findTime(rows []string) (why string) {
 	if p.time >= 0 {
 		if numbers, _ := p.try(rows, p.time); numbers || len(rows) == 0 && p.header {
@@ -125,7 +125,7 @@ func (p *tablePlan) findTime(rows []string) (why string) {
 	}
 	for k := range width {
 		numbers, rising := p.try(rows, k)
-		if rising {
+		if rising && !p.deltas {
 			p.time = k
 			break
 		}

@@ -266,6 +266,8 @@ func (p *comparePrinter) phase(ph *results.Phase) {
 				return "unknown"
 			case name == results.FigureLost:
 				return lostText(c)
+			case name == results.FigureMean && c.Derived != nil && c.Derived.MeanPlusMinusNS != nil:
+				return exact(*v) + " ± " + Span(*c.Derived.MeanPlusMinusNS)
 			default:
 				return valueText(name, *v, p.c.View)
 			}
@@ -338,7 +340,7 @@ func (p *comparePrinter) notes(ph *results.Phase) {
 		if d.Why == "" {
 			continue
 		}
-		key := p.c.Columns[d.Column].Mark + ": " + d.Why
+		key := p.c.Columns[d.Column].Mark + " - " + p.c.Columns[0].Mark + ": " + d.Why
 		if which[key] == nil {
 			order = append(order, key)
 		}

@@ -157,7 +157,7 @@ func (p *printer) faults(r *results.Run) {
 		return // what the other end missed cannot be seen from here
 	}
 	if r.Lost == nil {
-		p.item("sequence", "not judged: the characters follow no sequence that could tell losses")
+		p.item("sequence", "not judged unless --expect names the sequence that the characters follow")
 		return
 	}
 	least := ""
@@ -236,6 +236,8 @@ func (p *printer) period(r *results.Run) {
 		return
 	case d.AnnouncedNS == nil && d.MeasuredNS == nil, p.source.Kind == "sender":
 		return
+	case r.Characters < 2:
+		text = "measured: unknown, too few characters"
 	case d.MeasuredNS != nil:
 		text = fmt.Sprintf("measured %.6f ms", *d.MeasuredNS/1e6)
 	}

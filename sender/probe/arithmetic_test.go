@@ -8,7 +8,9 @@ import (
 
 	"serialtiming/internal/clock"
 	"serialtiming/internal/realtime"
+	"serialtiming/results"
 	"serialtiming/sender/load"
+	"serialtiming/sender/pace"
 	"serialtiming/sender/probe/system"
 )
 
@@ -282,5 +284,51 @@ func TestDefaults(t *testing.T) {
 		if err := o.defaults(); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
+	}
+}
+
+// A first tick that is late is in no figure: nothing before it could show why.
+// A later one is in all.
+func TestTheFirstTickIsInNoFigure(t *testing.T) {
+	const ms = clock.Instant(time.Millisecond)
+	for _, c := range []struct {
+		name   string
+		late   int // the tick that comes 21.3 ms late
+		missed int64
+		most   int64
+	}{
+		{"the first", 0, 0, int64(ms)},
+		{"a later one", 5, 21, int64(ms) + 21_300_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, tk, all := newPeriodic(), newTicks(time.Millisecond), int64(0)
+			due := 100 * ms
+			for i := range 40 {
+				woke := due
+				if i == c.late {
+					woke += 21_300_000
+				}
+				rec := pace.Record{Seq: int64(i), Due: due, Woke: woke, Wrote: woke + 1000}
+				p.record(&rec)
+				tk.record(&rec)
+				if due += ms; i == c.late {
+					due, all = due+21*ms, all+21
+				}
+			}
+			f := p.figures(pace.Result{Missed: all}, results.Counters{})
+			late := int64(0)
+			if f.Late.Count > 0 {
+				late = *f.Late.Max
+			}
+			if *f.Missed != c.missed || f.MaxNS > c.most || (f.Late.Count > 0) != (c.missed > 0) || (late > 0) != (f.MaxNS > int64(ms)) {
+				t.Errorf("missed %d, max %d, late max %d", *f.Missed, f.MaxNS, late)
+			}
+			if got := tk.start.behind(all); got != c.missed {
+				t.Errorf("the timer study missed %d, want %d", got, c.missed)
+			}
+		})
+	}
+	if s := (start{missed: 21}); s.behind(0) != 0 {
+		t.Error("a timer without a grid missed something")
 	}
 }

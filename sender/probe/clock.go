@@ -98,7 +98,7 @@ func (s *clockStudy) cell(load string, c system.Clock) ClockCell {
 		cell.ResolutionNS = &c.Resolution
 	}
 	if s.readings < clockLeast {
-		cell.Why = fmt.Sprintf("only %d readings in its share of the probe; %d are needed", s.readings, clockLeast)
+		cell.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(s.readings, "reading"), clockLeast)
 		return cell
 	}
 	f := &ClockFigures{Readings: s.readings, Backward: s.backward}

@@ -60,19 +60,23 @@ func (t *sheet) clock(cells []ClockCell) {
 
 func (t *sheet) timer(r *Report) {
 	t.Write([]string{"load", "priority", "granted", "timer", "interval_ms", "whole", "ticks", "mean_ms", "min_ms", "p99_ms", "max_ms",
-		"later", "later_share", "later_0.1ms", "later_0.1ms_share", "later_1ms", "later_1ms_share"})
+		"later", "later_share", "later_0.1ms", "later_0.1ms_share", "later_1ms", "later_1ms_share", "missed"})
 	for _, c := range r.Timer {
 		head := []string{c.Load, c.Priority, c.Granted, c.Timer, ms(float64(c.PeriodNS))}
 		if c.Figures == nil {
-			t.row(append(head, "1"), 17)
+			t.row(append(head, "1"), 18)
 			continue
 		}
 		for i, g := range c.Figures.Growth {
-			row := append(head[:5:5], flag(i == len(c.Figures.Growth)-1), number(&g.Ticks), ms(g.MeanNS), ms(float64(g.MinNS)), msOr(g.P99NS), ms(float64(g.MaxNS)))
+			whole := i == len(c.Figures.Growth)-1
+			row := append(head[:5:5], flag(whole), number(&g.Ticks), ms(g.MeanNS), ms(float64(g.MinNS)), msOr(g.P99NS), ms(float64(g.MaxNS)))
 			for _, s := range g.Erroneous {
 				row = append(row, number(&s.Count), strconv.FormatFloat(s.Share, 'f', 6, 64))
 			}
-			t.row(row, 17)
+			if whole {
+				row = append(row, number(&c.Figures.Missed))
+			}
+			t.row(row, 18)
 		}
 	}
 	t.experiments(r)
@@ -86,7 +90,7 @@ func (t *sheet) experiments(r *Report) {
 		if d := s.Sleep; d != nil {
 			head = append(head, number(&d.Count), ms(*d.Mean), msOr(d.Min), msOr(d.P99), msOr(d.Max))
 		}
-		t.row(head, 17)
+		t.row(head, 18)
 	}
 	if r.Resolution == nil {
 		return
@@ -96,7 +100,7 @@ func (t *sheet) experiments(r *Report) {
 		if s.SleepNS != nil {
 			head = append(head, ms(*s.SleepNS))
 		}
-		t.row(head, 17)
+		t.row(head, 18)
 	}
 }
 

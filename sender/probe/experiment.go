@@ -67,7 +67,7 @@ func (r *run) slack(q quota) error {
 			switch {
 			case row.Why != "":
 			case h.Count() < leastTicks:
-				row.Why = fmt.Sprintf("only %d sleeps in its share of the probe; %d are needed", h.Count(), leastTicks)
+				row.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(h.Count(), "sleep"), leastTicks)
 			default:
 				row.Sleep = h.Dist()
 			}

@@ -125,7 +125,7 @@ func (c *RateCell) take(s searched) {
 		if v == 0 {
 			return nil
 		}
-		return new(round1(v))
+		return new(attempted(v)) // as the attempt's own row has it
 	}
 	c.PassedHZ, c.FailedHZ, c.ConfirmedHZ = rate(s.passed), rate(s.failed), rate(s.confirmed)
 	if s.confirmed > 0 {
@@ -138,15 +138,18 @@ func (c *RateCell) take(s searched) {
 	}
 }
 
+// attempted is the rate of the whole nanoseconds that a rate is run with.
+func attempted(rate float64) float64 { return round1(1e9 / float64(periodOf(rate))) }
+
 // attempt runs one rate.
 func (r *run) attempt(s *realtime.Session, kind wait.Kind, port serialport.Port, rate float64, q quota) (Attempt, string, results.Counters) {
 	period := periodOf(rate)
-	a := Attempt{RateHZ: round1(1e9 / float64(period)), PeriodNS: int64(period)}
+	a := Attempt{RateHZ: attempted(rate), PeriodNS: int64(period)}
 	c := pace.Config{Period: period, Kind: kind, CatchUp: pace.Skip, Duration: q.time, Count: q.count}
 	var out pace.Port
 	var back *echo
 	if port != nil {
-		c.Payload = payload()
+		c.Payload = payload(r.place)
 		port.Flush()
 		out = outlet{port}
 		if r.o.Loopback {
@@ -157,6 +160,9 @@ func (r *run) attempt(s *realtime.Session, kind wait.Kind, port serialport.Port,
 	result, used, err := r.stream(s, c, out, nil, nil)
 	a.TookNS = int64(time.Since(began))
 	a.Sent, a.Missed = result.Sent, result.Missed
+	if port != nil {
+		r.place = (r.place + result.Sent) % int64(protocol.Printable.Length)
+	}
 	if err != nil {
 		a.Failed = err.Error()
 	}
@@ -168,11 +174,12 @@ func (r *run) attempt(s *realtime.Session, kind wait.Kind, port serialport.Port,
 	return a, result.Call, used
 }
 
-// payload is the cycle of the stream itself.
-func payload() []byte {
+// payload is the cycle of the stream itself, from a place on: it goes on from
+// attempt to attempt, so that a receiver beside the probe sees nothing lost.
+func payload(from int64) []byte {
 	b := make([]byte, protocol.Printable.Length)
 	for i := range b {
-		b[i] = protocol.Printable.Char(int64(i))
+		b[i] = protocol.Printable.Char(from + int64(i))
 	}
 	return b
 }
@@ -207,7 +214,7 @@ type echo struct {
 
 // listen starts a second hot thread that captures.
 func (r *run) listen(s *realtime.Session, port serialport.Port) *echo {
-	e := &echo{ring: capture.NewRing(0), done: make(chan struct{}), ended: make(chan struct{})}
+	e := &echo{place: r.place, ring: capture.NewRing(0), done: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(e.ended)
 		s.LockThread()

@@ -24,7 +24,7 @@ type Report struct {
 	ElapsedNS int64             `json:"elapsed_ns"` // with the loads' settling
 	Asked     Asked             `json:"asked"`
 	Loads     []LoadRun         `json:"loads"`
-	Granted   []results.Granted `json:"granted"` // each once, side "sender"
+	Granted   []Granted         `json:"granted"` // each once, side "sender"
 	Port      *PortInfo         `json:"port"`    // null: none was used
 	Findings  []results.Finding `json:"findings"`
 	Warnings  []string          `json:"warnings"` // what the figures do not mean
@@ -36,6 +36,13 @@ type Report struct {
 	Spin       []SpinCell       `json:"spin,omitempty"`
 	Wake       []WakeCell       `json:"wake,omitempty"`
 	Rate       []RateCell       `json:"rate,omitempty"`
+}
+
+// Granted is one thing that was asked of the system, for a thread of its own
+// where a probe has several.
+type Granted struct {
+	results.Granted
+	Thread string `json:"thread,omitempty"` // the processor of wake: waking, woken
 }
 
 // Measured tells whether there is any figure in the report.
@@ -125,7 +132,7 @@ type TimerCell struct {
 // TimerFigures are the intervals from tick to tick.
 type TimerFigures struct {
 	Interval  *results.Dist    `json:"interval_ns"`
-	Missed    int64            `json:"missed"` // ticks left out because they were over
+	Missed    int64            `json:"missed"` // ticks behind the first left out because they were over
 	Erroneous []Share          `json:"erroneous"`
 	Growth    []Growth         `json:"growth"` // after 10, 20, 50, … ticks and at the end
 	Counters  results.Counters `json:"counters"`
@@ -213,7 +220,7 @@ type SpinFigures struct {
 	Share         *float64         `json:"share"`   // loop form: of the time that interruptions took, 0 to 1
 	Rows          []SpinRow        `json:"rows"`    // the histogram of the interruptions or the lateness
 	Dropped       int64            `json:"dropped"` // what is counted above and missing in the rows
-	Missed        *int64           `json:"missed"`  // periodic form: ticks left out
+	Missed        *int64           `json:"missed"`  // periodic form: ticks left out, but for those at the first
 	Write         *results.Dist    `json:"write_ns"`
 	Counters      results.Counters `json:"counters"`
 }

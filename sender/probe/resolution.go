@@ -69,7 +69,7 @@ func (r *run) look(row *ResolutionRow, q quota) {
 		mean := round1(float64(sum) / float64(row.Sleeps))
 		row.SleepNS = &mean
 	} else {
-		row.Why = fmt.Sprintf("only %d sleeps in its share of the probe; %d are needed", row.Sleeps, leastTicks)
+		row.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(row.Sleeps, "sleep"), leastTicks)
 	}
 	row.StepNS = timeStep(min(half, time.Second), r.over)
 }

@@ -29,6 +29,8 @@ type run struct {
 	load        string // the label of the present load
 	granted     string // the priority that the present session's threads got
 	realtime    bool   // and whether that is real time
+	thread      string // whose processor is asked for; "": there is one thread
+	place       int64  // in the cycle of characters, of the next one to a port
 }
 
 func newRun(ctx context.Context, o Options) *run {
@@ -38,7 +40,7 @@ func newRun(ctx context.Context, o Options) *run {
 		Machine: Machine{Host: host, OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: runtime.NumCPU(), Clock: clock.Name()},
 		Started: time.Now().Format(time.RFC3339),
 		Asked:   Asked{DurationNS: int64(o.Duration), Count: o.Count, Priorities: o.Priorities, Timers: []string{}},
-		Loads:   []LoadRun{}, Granted: []results.Granted{}, Findings: []results.Finding{}, Warnings: []string{},
+		Loads:   []LoadRun{}, Granted: []Granted{}, Findings: []results.Finding{}, Warnings: []string{},
 	}
 	for _, k := range o.Timers {
 		rep.Asked.Timers = append(rep.Asked.Timers, string(k))
@@ -192,8 +194,11 @@ func (r *run) take(grants []realtime.Grant) {
 			p, err := realtime.ParsePriority(g.Asked)
 			r.realtime = err == nil && p.Level == realtime.Realtime && g.Granted()
 		}
-		row := results.Granted{Side: "sender", Item: g.Item, Asked: g.Asked, Got: g.Got, Why: g.Why}
-		if slices.ContainsFunc(r.report.Granted, func(g results.Granted) bool { return sameAnswer(g, row) }) {
+		row := Granted{Granted: results.Granted{Side: "sender", Item: g.Item, Asked: g.Asked, Got: g.Got, Why: g.Why}}
+		if g.Item == realtime.ItemCPU {
+			row.Thread = r.thread
+		}
+		if slices.ContainsFunc(r.report.Granted, func(g Granted) bool { return sameAnswer(g, row) }) {
 			continue
 		}
 		r.report.Granted = append(r.report.Granted, row)
@@ -211,7 +216,7 @@ func (r *run) take(grants []realtime.Grant) {
 
 // sameAnswer tells whether two grants need only one line: how much of the
 // memory could not be locked changes with each session.
-func sameAnswer(a, b results.Granted) bool {
+func sameAnswer(a, b Granted) bool {
 	if a.Item == realtime.ItemMemory && a.Why != "" {
 		a.Got, b.Got = "", ""
 	}

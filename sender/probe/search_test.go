@@ -1,11 +1,15 @@
 package probe
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"serialtiming/internal/realtime"
 	"serialtiming/internal/serialport"
+	"serialtiming/internal/wait"
+	"serialtiming/protocol"
 )
 
 // machine is one that keeps every rate up to a limit; in long runs up to a
@@ -100,7 +104,7 @@ func TestEchoOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var e echo
-			for _, b := range c.edit(append(payload(), payload()...)) {
+			for _, b := range c.edit(append(payload(0), payload(0)...)) {
 				e.take(b)
 			}
 			if e.wrong != c.wrong {
@@ -137,6 +141,49 @@ func TestOnlyARealLineHasASpeed(t *testing.T) {
 		p.rateCell(&cell)
 		if strings.Contains(p.String(), "the line carries") != c.speed {
 			t.Errorf("%+v: %s", c.port, p.String())
+		}
+	}
+}
+
+// A rate reads alike in the headline and in its attempt's row.
+func TestRatesAreRoundedOnce(t *testing.T) {
+	for _, rate := range []float64{3861.1, 3861.05, 9999.7, 20000, 33333.4} {
+		var cell RateCell
+		cell.take(searched{passed: rate, confirmed: rate, confirmedFor: 1})
+		if want := round1(1e9 / float64(periodOf(rate))); *cell.ConfirmedHZ != want || *cell.PassedHZ != want || cell.FailedHZ != nil {
+			t.Errorf("%v: %v and %v, the attempt has %v", rate, *cell.ConfirmedHZ, *cell.PassedHZ, want)
+		}
+	}
+}
+
+// heard is a port that keeps what was written to it.
+type heard struct {
+	serialport.Port
+	got []byte
+}
+
+func (h *heard) Flush() error                { return nil }
+func (h *heard) Write(b []byte) (int, error) { h.got = append(h.got, b...); return len(b), nil }
+func (h *heard) Fd() (uintptr, bool)         { return 0, false }
+
+// The cycle goes on from attempt to attempt.
+func TestTheCycleGoesOn(t *testing.T) {
+	r := newRun(context.Background(), Options{Probe: "rate", Live: func(func() string) {}, Granted: func([]realtime.Grant) {}})
+	port := &heard{}
+	err := r.prepared("normal", 1, -1, func(s *realtime.Session) error {
+		for range 3 {
+			if a, _, _ := r.attempt(s, wait.Absolute, port, 10000, quota{count: 50}); a.Sent != 50 {
+				t.Errorf("%+v", a)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(port.got) != 150 {
+		t.Fatalf("%d characters, %v", len(port.got), err)
+	}
+	for i, b := range port.got {
+		if want := protocol.Printable.Char(int64(i)); b != want {
+			t.Fatalf("character %d is %q, want %q", i, b, want)
 		}
 	}
 }

@@ -166,11 +166,11 @@ func (r *run) loopCell(s *realtime.Session, q quota) SpinCell {
 	})
 	cell := SpinCell{Load: r.load, Form: formLoop, Granted: r.granted}
 	if gave := l.beat.GaveWay(); gave > 0 {
-		r.warn("the spin loop slept %d times to let the machine run, which had stood still for half a second: so many interruptions are its own", gave)
+		r.warn("the spin loop slept %s to let the machine run, which had stood still for half a second: so many interruptions are its own", counted(gave, "time"))
 	}
 	elapsed := int64(l.last - l.began)
 	if l.passes < leastTicks || elapsed <= 0 {
-		cell.Why = fmt.Sprintf("only %d passes in its share of the probe; %d are needed", l.passes, leastTicks)
+		cell.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(l.passes, "pass"), leastTicks)
 		return cell
 	}
 	cell.Figures = &SpinFigures{
@@ -220,7 +220,7 @@ func (r *run) periodicCell(s *realtime.Session, q quota, port serialport.Port) S
 	case err != nil:
 		cell.Why = err.Error()
 	case p.interval.Count() < leastTicks:
-		cell.Why = fmt.Sprintf("only %d ticks in its share of the probe; %d are needed", result.Sent, leastTicks+1)
+		cell.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(result.Sent, "tick"), leastTicks+1)
 	default:
 		cell.Figures = p.figures(result, used)
 	}
@@ -272,17 +272,24 @@ func (r *run) openPort() (serialport.Port, error) {
 	return port, nil
 }
 
-// periodic takes the records of the second form.
+// periodic takes the records of the second form. The first tick only begins the
+// first interval: its lateness, its write and what it missed are in no figure,
+// since no interval before it could show what held it up.
 type periodic struct {
 	interval, write results.Histogram
 	late            *gaps
+	start           start
 	first, last     clock.Instant
 }
 
 func newPeriodic() *periodic { return &periodic{late: newGaps()} }
 
 func (p *periodic) record(rec *pace.Record) {
-	if p.first == 0 {
+	if p.start.take(rec, spinPeriod); rec.Seq == 0 {
+		p.first, p.last = rec.Woke, rec.Woke
+		return
+	}
+	if p.first == 0 { // the first records were dropped
 		p.first = rec.Woke
 	} else {
 		p.interval.Record(int64(rec.Woke.Sub(p.last)), int64(rec.Woke-p.first), false)
@@ -298,11 +305,12 @@ func (p *periodic) record(rec *pace.Record) {
 func (p *periodic) figures(result pace.Result, used results.Counters) *SpinFigures {
 	high, _ := p.interval.Max()
 	elapsed := int64(p.last - p.first)
+	missed := p.start.behind(result.Missed)
 	return &SpinFigures{
 		Passes: p.interval.Count(), ElapsedNS: elapsed,
 		MinNS: p.interval.Min(), MeanNS: round1(p.interval.Mean()), MaxNS: high,
 		ThresholdNS: int64(time.Microsecond), Late: p.late.dist.Dist(), Rows: p.late.rows(),
-		Dropped: result.RecordsDropped, Missed: &result.Missed,
+		Dropped: result.RecordsDropped, Missed: &missed,
 		Write: p.write.Dist(), Counters: used,
 	}
 }

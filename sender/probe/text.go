@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -73,17 +74,7 @@ func (p *printer) foot(r *Report) {
 	if i := r.Port; i != nil {
 		p.item("port", "%s (%s)", results.OneLine(i.Name), or(i.Driver))
 	}
-	var got []string
-	for _, g := range r.Granted {
-		if g.Why == "" {
-			got = append(got, g.Item+" "+g.Got)
-			continue
-		}
-		p.item("not granted", "%s: asked %s, got %s: %s", g.Item, g.Asked, g.Got, g.Why)
-	}
-	if len(got) > 0 {
-		p.item("granted", "%s", strings.Join(got, ", "))
-	}
+	p.granted(r.Granted)
 	for _, l := range r.Loads {
 		if len(l.Notes) > 0 {
 			p.item("load", "%s: %s", results.OneLine(l.Label), results.OneLine(strings.Join(l.Notes, "; ")))
@@ -94,6 +85,30 @@ func (p *printer) foot(r *Report) {
 	}
 	for _, w := range r.Warnings {
 		p.item("warning", "%s", results.OneLine(w))
+	}
+}
+
+// granted writes what the system did not give, then what it gave; a thread
+// that moved has its processors in one place.
+func (p *printer) granted(list []Granted) {
+	var got, items []string
+	for _, g := range list {
+		item := g.Item
+		if g.Thread != "" {
+			item = g.Thread + " thread " + item
+		}
+		at := slices.Index(items, item)
+		switch {
+		case g.Why != "":
+			p.item("not granted", "%s: asked %s, got %s: %s", item, g.Asked, g.Got, g.Why)
+		case g.Thread != "" && at >= 0:
+			got[at] += " or " + g.Got
+		default:
+			got, items = append(got, item+" "+g.Got), append(items, item)
+		}
+	}
+	if len(got) > 0 {
+		p.item("granted", "%s", strings.Join(got, ", "))
 	}
 }
 
@@ -246,6 +261,18 @@ func spanOr(ns *int64) string {
 		return "-"
 	}
 	return report.Span(float64(*ns))
+}
+
+// counted writes a number of things: 1 tick, 2 ticks, 2 passes.
+func counted(n int64, one string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(one, "s"):
+		one += "es"
+	default:
+		one += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + one
 }
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 2, 64) + " %" }

@@ -37,16 +37,16 @@ func (p *printer) spinFigures(form string, f *SpinFigures) {
 	}
 	p.item(name, "min %s  mean %s  max %s  (%d in %s)", report.Span(float64(f.MinNS)), report.Span(f.MeanNS), report.Span(float64(f.MaxNS)), f.Passes, report.Span(float64(f.ElapsedNS)))
 	if f.Missed != nil {
-		p.item("missed", "%d periods", *f.Missed)
+		p.item("missed", "%s", counted(*f.Missed, "period"))
 	}
 	if d := f.Write; d != nil && d.Count > 0 {
 		p.item("write", "%s", distText(d))
 	}
 	p.counters(f.Counters)
 	if form == formPeriodic {
-		p.item("late", "%d ticks by more than %s", what.Count, report.Span(float64(f.ThresholdNS)))
+		p.item("late", "%s by more than %s", counted(what.Count, "tick"), report.Span(float64(f.ThresholdNS)))
 	} else {
-		p.item("interrupted", "%d times for more than %s", what.Count, report.Span(float64(f.ThresholdNS)))
+		p.item("interrupted", "%s for more than %s", counted(what.Count, "time"), report.Span(float64(f.ThresholdNS)))
 		p.item("", "%s of the time", percent(*f.Share))
 	}
 	if what.Count == 0 {

@@ -81,17 +81,17 @@ func (r *run) timerCell(s *realtime.Session, k wait.Kind, period time.Duration, 
 	case err != nil:
 		cell.Why = err.Error()
 	case result.RecordsDropped > 0:
-		cell.Why = fmt.Sprintf("%d ticks could not be recorded: this program did not get to it under the load", result.RecordsDropped)
+		cell.Why = fmt.Sprintf("%s could not be recorded: this program did not get to it under the load", counted(result.RecordsDropped, "tick"))
 	case ticks.interval.Count() < leastTicks:
-		cell.Why = fmt.Sprintf("only %d ticks in its share of the probe; %d are needed", result.Sent, leastTicks+1)
+		cell.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(result.Sent, "tick"), leastTicks+1)
 	default:
-		cell.Figures = ticks.figures(result.Missed, used)
+		cell.Figures = ticks.figures(ticks.start.behind(result.Missed), used)
 	}
 	if result.Call != "" {
 		cell.Call = result.Call
 	}
 	if result.GaveWay > 0 {
-		r.warn("a hot loop slept %d times to let the machine run, which had stood still for half a second", result.GaveWay)
+		r.warn("a hot loop slept %s to let the machine run, which had stood still for half a second", counted(result.GaveWay, "time"))
 	}
 	return cell
 }
@@ -154,13 +154,37 @@ type ticks struct {
 	next      int64 // the count at which growth takes its next point
 	last      clock.Instant
 	first     clock.Instant
+	start     start
 }
 
 func newTicks(period time.Duration) *ticks {
 	return &ticks{period: period, erroneous: make([]int64, len(tolerances)), next: 10}
 }
 
-func (t *ticks) record(rec *pace.Record) { t.tick(rec.Woke) }
+func (t *ticks) record(rec *pace.Record) {
+	t.start.take(rec, t.period)
+	t.tick(rec.Woke)
+}
+
+// start keeps what a stream missed at its first tick: before it there is no
+// interval that could show what held it up.
+type start struct {
+	due    clock.Instant // of the first tick
+	missed int64
+}
+
+func (s *start) take(rec *pace.Record, period time.Duration) {
+	switch {
+	case rec.Seq == 0:
+		s.due = rec.Due
+	case rec.Seq == 1 && s.due != 0:
+		s.missed = int64(rec.Due.Sub(s.due)/period) - 1
+	}
+}
+
+// behind gives what was missed behind the first tick; a stream without a grid
+// misses nothing.
+func (s *start) behind(missed int64) int64 { return max(missed-s.missed, 0) }
 
 // tick takes the instant of a tick.
 func (t *ticks) tick(at clock.Instant) {

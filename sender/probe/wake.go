@@ -81,6 +81,7 @@ func (r *run) wakeCell(form, priority string, w place, q quota) (cell WakeCell, 
 	defer p.close()
 	var h results.Histogram
 	var used results.Counters
+	defer func() { r.thread = "" }()
 	err = r.prepared(priority, 2, w.cpus[0], func(first *realtime.Session) error {
 		return r.prepared(priority, 2, w.cpus[1], func(second *realtime.Session) error {
 			slept := make(chan []realtime.Grant, 1)
@@ -89,7 +90,9 @@ func (r *run) wakeCell(form, priority string, w place, q quota) (cell WakeCell, 
 				wait.Outside((*sleeper)(p))
 				slept <- grants
 			}()
+			r.thread = "waking"
 			used = r.onThread(first, p.waker, func() { p.drain(&h) })
+			r.thread = "woken"
 			r.take(<-slept)
 			p.drain(&h)
 			return nil
@@ -102,7 +105,7 @@ func (r *run) wakeCell(form, priority string, w place, q quota) (cell WakeCell, 
 	case p.failed != nil:
 		cell.Why = p.failed.Error()
 	case h.Count() < leastTicks:
-		cell.Why = fmt.Sprintf("only %d wake-ups in its share of the probe; %d are needed", h.Count(), leastTicks)
+		cell.Why = fmt.Sprintf("only %s in its share of the probe; %d are needed", counted(h.Count(), "wake-up"), leastTicks)
 	default:
 		cell.Latency, cell.Dropped, cell.Counters = h.Dist(), p.ring.Dropped(), &used
 	}

@@ -22,7 +22,7 @@ func fixture(name string) *Report {
 	step, mean, rate, took, lost := int64(4e6), 24.5, 20000.0, int64(time.Minute), int64(0)
 	r := &Report{
 		Format: Format, Version: Version, Probe: name, Loads: []LoadRun{{Label: "a\x1b[31m", Spec: "@none", Notes: []string{"note"}}},
-		Granted:  []results.Granted{{Side: "sender", Item: "memory", Asked: "locked", Got: "not locked", Why: "EPERM"}},
+		Granted:  []Granted{{Granted: results.Granted{Side: "sender", Item: "memory", Asked: "locked", Got: "not locked", Why: "EPERM"}}},
 		Findings: []results.Finding{{Code: "code", Text: "text"}}, Warnings: []string{"warned"},
 	}
 	switch name {
@@ -72,7 +72,7 @@ func TestWritersTellEveryCell(t *testing.T) {
 		"clock": {4, []string{" clock (a)", " clock (b)", "≤ 4.000 ms", "never moved", "too few", "24.5 ns"}},
 		"timer": {1 + 2*3 + 1 + 2 + 2, []string{" timer (a, low priority)", "too few", "number of ticks (absolute, 1.000 ms)", "timer slack", "2004        no: because"}},
 		"spin": {4, []string{" spin (a)", "1 µs to 2 µs      1", "writes to a pipe", "not measured: too few", "involuntary switches 0",
-			"interrupted 1 times for more than", "late        1 ticks by more than"}},
+			"interrupted 1 time for more than", "late        1 tick by more than"}},
 		"wake": {3, []string{" wake (a,", "half a round trip", "too few", "1.5 µs"}},
 		"rate": {3, []string{" rate (a,", "highest     20000.0 Hz (a period of 50.0 µs), confirmed for 60.000 s", "failed: gone", "unknown: interrupted"}},
 	} {
@@ -109,6 +109,52 @@ func TestWritersTellEveryCell(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The whole row of a timer has what the text has.
+func TestTimerTableHasMissed(t *testing.T) {
+	var table strings.Builder
+	if err := CSV(&table, fixture("timer")); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
+	if err != nil || rows[0][17] != "missed" {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	for i, want := range []string{"", "", "1"} { // 10, 20, 40 ticks; fixture missed 1
+		if got := rows[1+i]; got[17] != want || (got[5] == "1") != (want != "") {
+			t.Errorf("%v, want missed %q", got, want)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for _, c := range []struct {
+		n         int64
+		one, want string
+	}{{0, "tick", "0 ticks"}, {1, "tick", "1 tick"}, {2, "tick", "2 ticks"}, {1, "pass", "1 pass"}, {3, "pass", "3 passes"}} {
+		if got := counted(c.n, c.one); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// What two threads were granted stands apart.
+func TestGrantsNameTheThread(t *testing.T) {
+	r := &run{report: &Report{}, o: Options{Granted: func([]realtime.Grant) {}}}
+	cpu := func(n string) realtime.Grant { return realtime.Grant{Item: realtime.ItemCPU, Asked: n, Got: n} }
+	fifo := realtime.Grant{Item: realtime.ItemPriority, Asked: "realtime:80", Got: "SCHED_FIFO 80"}
+	for _, c := range []struct {
+		thread, cpu string
+	}{{"waking", "1"}, {"woken", "1"}, {"waking", "1"}, {"woken", "0"}} {
+		r.thread = c.thread
+		r.take([]realtime.Grant{cpu(c.cpu), fifo})
+	}
+	p := &printer{}
+	p.granted(r.report.Granted)
+	if want := "  granted     waking thread cpu 1, priority SCHED_FIFO 80, woken thread cpu 1 or 0\n"; p.String() != want {
+		t.Errorf("%q, want %q", p.String(), want)
 	}
 }
 
