@@ -26,7 +26,7 @@ test: ## all tests that need nothing but Go
 	$(GO) test ./...
 
 bench: ## the sender beside cyclictest, the replay beside wc -l, the importers beside mawk and tshark
-	$(GO) run ./internal/bench
+	CGO_ENABLED=0 $(GO) run ./internal/bench
 
 fuzz: ## every fuzz target for FUZZTIME (10s each; FUZZ=./results/importer for one folder)
 	@failed=; n=0; for p in $$($(GO) list $(FUZZ)); do \
