@@ -148,7 +148,7 @@ func (s *session) open(ctx context.Context) error {
 	ring := capture.NewRing(0)
 	s.reader = capture.NewReader(ring)
 	s.begin(grants)
-	s.thread.begin(capture.Config{Port: s.port, Ring: ring, Stop: &s.stop})
+	s.thread.begin(capture.Config{Port: s.port, Ring: ring, Stop: &s.stop, Patient: s.port.Info().Virtual})
 	return nil
 }
 

@@ -75,8 +75,8 @@ type Config struct {
 	Stop     *atomic.Bool // set from outside, ends the capture; nil: none
 	ReadSize int          // bytes that one read takes at most; 0: 4096
 	// Patient leaves the characters in the port while the ring is full, in
-	// place of losing them: where that holds up the sender, and nothing is
-	// timed (a loopback back to back).
+	// place of losing them: where that holds the sender up (a virtual cable),
+	// or nothing is timed (a loopback back to back). A UART would overrun.
 	Patient bool
 }
 

@@ -218,3 +218,33 @@ func TestRawLoopDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations an event", n)
 	}
 }
+
+// A ring that nobody empties: a patient loop leaves the rest in the port, and
+// any other loses it.
+func TestPatience(t *testing.T) {
+	for _, patient := range []bool{true, false} {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		defer out.Close()
+		r := &running{ring: NewRing(64), done: make(chan struct{})}
+		go func() {
+			defer close(r.done)
+			r.result, r.err = Run(Config{Port: file{in}, Ring: r.ring, Stop: &r.stop, ReadSize: slotBytes, Patient: patient})
+		}()
+		text := strings.Repeat("0123456789", 2000)
+		out.WriteString(text) // a pipe holds 64 KiB
+		time.Sleep(100 * time.Millisecond)
+		got := ""
+		if patient {
+			got, _ = r.text(t, len(text))
+		}
+		r.stop.Store(true)
+		r.wait(t)
+		if patient && (got != text || r.result.Lost != 0) || !patient && r.result.Lost == 0 {
+			t.Errorf("patient %v: %d of %d characters, %d lost", patient, len(got), len(text), r.result.Lost)
+		}
+	}
+}
