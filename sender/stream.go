@@ -75,16 +75,16 @@ func (s *stream) close() {
 
 // echo is the thread that receives in a loopback. A nil echo does nothing.
 type echo struct {
-	port   half
-	calm   bool // back to back: what does not fit waits in the port
-	ring   *capture.Ring
-	reader *capture.Reader
-	start  chan bool
-	done   chan error
-	grants chan []realtime.Grant
-	stop   atomic.Bool
-	once   sync.Once
-	begun  bool
+	port    half
+	patient bool // what does not fit waits in the port
+	ring    *capture.Ring
+	reader  *capture.Reader
+	start   chan bool
+	done    chan error
+	grants  chan []realtime.Grant
+	stop    atomic.Bool
+	once    sync.Once
+	begun   bool
 
 	// What has been read waits for one more look, so that the record of its
 	// sending is surely there.
@@ -94,7 +94,7 @@ type echo struct {
 func newEcho(port serialport.Port, backToBack bool) *echo {
 	fd, _, ok := serialport.Fds(port)
 	ring := capture.NewRing(0)
-	return &echo{port: half{port, fd, ok}, calm: backToBack, ring: ring, reader: capture.NewReader(ring),
+	return &echo{port: half{port, fd, ok}, patient: backToBack, ring: ring, reader: capture.NewReader(ring),
 		start: make(chan bool, 1), done: make(chan error, 1), grants: make(chan []realtime.Grant)}
 }
 
@@ -105,7 +105,7 @@ func (e *echo) lock(rt *realtime.Session) []realtime.Grant {
 			e.done <- nil
 			return
 		}
-		_, err := capture.Run(capture.Config{Port: e.port, Ring: e.ring, Stop: &e.stop, Patient: e.calm})
+		_, err := capture.Run(capture.Config{Port: e.port, Ring: e.ring, Stop: &e.stop, Patient: e.patient})
 		e.done <- err
 	}()
 	return <-e.grants
